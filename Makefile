@@ -1,0 +1,69 @@
+# Every target sets itself up: a virtual environment in .venv and the compiled package.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := $(shell find src core CMakeLists.txt pyproject.toml -type f -not -name '*.pyc')
+CPP := $(wildcard core/*/*.cpp core/*/*.hpp core/include/localsvm/*.hpp)
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow lint format test-core bench stub clean
+
+help:  ## List the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+demo: $(VENV)/installed  ## Solve a non-linear problem by many linear SVMs; saves a picture
+	$(BIN)/python examples/demo.py
+
+test: lint test-core $(VENV)/developing  ## Lint, C++ tests under sanitizers, Python tests
+	$(BIN)/python -m pytest -m "not slow"
+
+test-slow: $(VENV)/developing  ## The tests that take minutes
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/developing  ## ruff, mypy, import-linter, clang-format, the core's stub
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
+
+format: $(VENV)/developing  ## Format all code
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CPP)
+
+test-core: $(VENV)/tools  ## C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+	  -DCMAKE_BUILD_TYPE=RelWithDebInfo -DLOCALSVM_PYTHON=OFF -DLOCALSVM_TESTS=ON \
+	  -DLOCALSVM_SANITIZE=ON >/dev/null
+	$(BIN)/cmake --build build/sanitize
+	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
+
+bench: $(VENV)/benchmarking  ## Accuracy and speed against peers; writes benchmarks/results/
+	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/search.py
+
+stub: $(VENV)/developing  ## Rewrite the typing stub of the compiled core
+	$(BIN)/python -m nanobind.stubgen -q -m localsvm._core -o src/localsvm/_core.pyi
+
+clean:  ## Remove the environment and everything built
+	rm -rf $(VENV) build dist demo_output
+
+$(VENV)/tools: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(INSTALL) "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+	touch $@
+
+$(VENV)/installed: $(VENV)/tools $(SOURCES)
+	$(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel ".[plot]"
+	touch $@
+
+$(VENV)/developing: $(VENV)/installed
+	$(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel ".[dev]"
+	touch $@
+
+$(VENV)/benchmarking: $(VENV)/developing
+	$(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel ".[bench]"
+	touch $@

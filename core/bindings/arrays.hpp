@@ -1,0 +1,88 @@
+// Array types of the border, and the matrix handles that keep NumPy memory alive.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "localsvm/matrix.hpp"
+#include "localsvm/parallel.hpp"
+
+namespace nb = nanobind;
+
+namespace localsvm {
+
+template <class T>
+using Vector = nb::ndarray<T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<T, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Cube = nb::ndarray<T, nb::numpy, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+struct DenseHandle {
+    using Rows = DenseRows<T>;
+
+    explicit DenseHandle(Matrix<const T> values) : values(values) {}
+    Rows rows() const {
+        return Rows(values.data(), static_cast<std::int64_t>(values.shape(0)),
+                    static_cast<std::int64_t>(values.shape(1)));
+    }
+
+    Matrix<const T> values;
+};
+
+template <class T, class Index>
+struct CsrHandle {
+    using Rows = CsrRows<T, Index>;
+
+    CsrHandle(Vector<const T> data, Vector<const Index> indices,
+              Vector<const Index> indptr, std::int64_t n_cols)
+        : data(data), indices(indices), indptr(indptr), n_cols(n_cols) {
+        if (indptr.shape(0) == 0 || indices.shape(0) != data.shape(0) ||
+            static_cast<std::size_t>(indptr.data()[indptr.shape(0) - 1]) >
+                data.shape(0))
+            throw std::invalid_argument("CSR arrays do not fit together");
+    }
+    Rows rows() const {
+        return Rows(data.data(), indices.data(), indptr.data(),
+                    static_cast<std::int64_t>(indptr.shape(0)) - 1, n_cols);
+    }
+
+    Vector<const T> data;
+    Vector<const Index> indices, indptr;
+    std::int64_t n_cols;
+};
+
+inline void require(bool condition, const char* message) {
+    if (!condition) throw std::invalid_argument(message);
+}
+
+// Lets the calling thread see Ctrl-C while it waits for the workers.
+inline Watch python_watch(double max_seconds) {
+    return Watch{[] {
+                     const nb::gil_scoped_acquire gil;
+                     return PyErr_CheckSignals() != 0;
+                 },
+                 max_seconds};
+}
+
+// Calls f<Handle>() for each storage that the core is compiled for.
+template <class F>
+void for_each_storage(F&& f) {
+    f.template operator()<DenseHandle<float>>();
+    f.template operator()<DenseHandle<double>>();
+    f.template operator()<CsrHandle<float, std::int32_t>>();
+    f.template operator()<CsrHandle<double, std::int32_t>>();
+    f.template operator()<CsrHandle<float, std::int64_t>>();
+    f.template operator()<CsrHandle<double, std::int64_t>>();
+}
+
+void bind_matrix(nb::module_& module);
+void bind_dual_cd(nb::module_& module);
+void bind_decision(nb::module_& module);
+
+}  // namespace localsvm

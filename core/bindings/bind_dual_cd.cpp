@@ -1,0 +1,149 @@
+#include <nanobind/stl/vector.h>
+
+#include <numeric>
+
+#include "arrays.hpp"
+#include "localsvm/linear_batch.hpp"
+
+namespace localsvm {
+namespace {
+
+// Arrays that all problems share; `duals` is start and result, `nodes` result.
+struct LinearTask {
+    Vector<const std::int32_t> labels;
+    Vector<const double> bounds;
+    std::int32_t first_positive;
+    double bias;
+    Matrix<double> duals;
+    Cube<double> nodes;
+
+    template <class Rows>
+    Batch batch(const Rows& rows, std::int64_t n_nodes, int n_threads) const {
+        const auto n = static_cast<std::size_t>(rows.n_rows());
+        require(labels.shape(0) == n && bounds.shape(0) == n && duals.shape(1) == n,
+                "labels, bounds and duals need one entry per row");
+        require(nodes.shape(0) == duals.shape(0) &&
+                    static_cast<std::int64_t>(nodes.shape(1)) == n_nodes &&
+                    static_cast<std::int64_t>(nodes.shape(2)) == rows.n_cols() + 1,
+                "nodes needs the shape (problems, nodes, columns + 1)");
+        return Batch{labels.data(),  bounds.data(),
+                     first_positive, static_cast<std::int64_t>(duals.shape(0)),
+                     bias,           duals.data(),
+                     nodes.data(),   n_threads};
+    }
+};
+
+struct RunOptions {
+    Settings settings;
+    double max_time;
+    int n_threads;
+};
+
+// Runs without the GIL; a signal seen meanwhile becomes its Python exception.
+template <class Solve>
+std::vector<Certificate> run(const RunOptions& options, const Solve& solve) {
+    StopFlag stop;
+    std::vector<Certificate> certificates;
+    {
+        const nb::gil_scoped_release release;
+        certificates = solve(python_watch(options.max_time), stop);
+    }
+    if (stop.reason() == StopReason::interrupted) throw nb::python_error();
+    return certificates;
+}
+
+template <class Handle>
+std::vector<Certificate> solve_blocks(const Handle& matrix, const LinearTask& task,
+                                      Vector<const std::int64_t> block_start,
+                                      Vector<const std::int64_t> block_rows,
+                                      double coupling, const RunOptions& options) {
+    const auto rows = matrix.rows();
+    const Blocks blocks{block_start.data(), block_rows.data(),
+                        static_cast<std::int64_t>(block_start.shape(0)) - 1};
+    const std::int64_t n_nodes = blocks.count + (coupling > 0 ? 1 : 0);
+    const Batch batch = task.batch(rows, n_nodes, options.n_threads);
+    return run(options, [&](const Watch& watch, StopFlag& stop) {
+        return coupling > 0 ? solve_coupled(rows, batch, blocks, coupling,
+                                            options.settings, watch, stop)
+                            : solve_independent(rows, batch, blocks, options.settings,
+                                                watch, stop);
+    });
+}
+
+template <class Handle>
+std::vector<Certificate> solve_codes(
+    const Handle& matrix, const LinearTask& task, Matrix<const std::int32_t> code_nodes,
+    Matrix<const typename Handle::Rows::value_type> coefficients,
+    const RunOptions& options) {
+    const auto rows = matrix.rows();
+    require(static_cast<std::int64_t>(code_nodes.shape(0)) == rows.n_rows() &&
+                code_nodes.shape(0) == coefficients.shape(0) &&
+                code_nodes.shape(1) == coefficients.shape(1),
+            "code_nodes and coefficients need one row per row");
+    const Codes<typename Handle::Rows::value_type> codes{
+        code_nodes.data(), coefficients.data(),
+        static_cast<std::int64_t>(code_nodes.shape(1)),
+        static_cast<std::int64_t>(task.nodes.shape(1))};
+    std::vector<std::int64_t> every_row(static_cast<std::size_t>(rows.n_rows()));
+    std::iota(every_row.begin(), every_row.end(), 0);
+    const std::int64_t start[2] = {0, rows.n_rows()};
+    const Batch batch = task.batch(rows, codes.n_nodes, options.n_threads);
+    return run(options, [&](const Watch& watch, StopFlag& stop) {
+        return solve_coded(rows, batch, Blocks{start, every_row.data(), 1}, codes,
+                           options.settings, watch, stop);
+    });
+}
+
+void bind_types(nb::module_& module) {
+    nb::enum_<Loss>(module, "Loss")
+        .value("hinge", Loss::hinge)
+        .value("squared_hinge", Loss::squared_hinge);
+    nb::enum_<Status>(module, "Status")
+        .value("converged", Status::converged)
+        .value("max_iter", Status::max_iter)
+        .value("max_time", Status::max_time)
+        .value("not_finite", Status::not_finite);
+    nb::class_<Certificate>(module, "Certificate",
+                            "Primal and dual objective of a solution, in float64.")
+        .def_ro("primal", &Certificate::primal)
+        .def_ro("dual", &Certificate::dual)
+        .def_ro("n_iter", &Certificate::n_iter)
+        .def_ro("status", &Certificate::status)
+        .def_prop_ro("relative_gap", &Certificate::relative_gap);
+    nb::class_<RunOptions>(module, "RunOptions")
+        .def(
+            "__init__",
+            [](RunOptions* self, Loss loss, double tol, std::int64_t max_iter,
+               std::uint64_t seed, double max_time, int n_threads) {
+                new (self) RunOptions{Settings{loss, tol, max_iter, seed}, max_time,
+                                      n_threads};
+            },
+            nb::kw_only(), nb::arg("loss"), nb::arg("tol"), nb::arg("max_iter"),
+            nb::arg("seed"), nb::arg("max_time"), nb::arg("n_threads"));
+    nb::class_<LinearTask>(module, "LinearTask",
+                           "What the problems of a batch share: rows' labels and C.")
+        .def(nb::init<Vector<const std::int32_t>, Vector<const double>, std::int32_t,
+                      double, Matrix<double>, Cube<double>>(),
+             nb::kw_only(), nb::arg("labels").noconvert(),
+             nb::arg("bounds").noconvert(), nb::arg("first_positive"), nb::arg("bias"),
+             nb::arg("duals").noconvert(), nb::arg("nodes").noconvert());
+}
+
+}  // namespace
+
+void bind_dual_cd(nb::module_& module) {
+    bind_types(module);
+    for_each_storage([&]<class Handle>() {
+        module.def(
+            "solve_blocks", &solve_blocks<Handle>, nb::arg("matrix"), nb::arg("task"),
+            nb::arg("block_start").noconvert(), nb::arg("block_rows").noconvert(),
+            nb::arg("coupling"), nb::arg("options"),
+            "Linear SVMs of disjoint row blocks, tied together if coupling > 0.");
+        module.def("solve_codes", &solve_codes<Handle>, nb::arg("matrix"),
+                   nb::arg("task"), nb::arg("code_nodes").noconvert(),
+                   nb::arg("coefficients").noconvert(), nb::arg("options"),
+                   "Linear SVMs whose rows mix several weight vectors.");
+    });
+}
+
+}  // namespace localsvm

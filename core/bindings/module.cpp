@@ -1,0 +1,9 @@
+#include "arrays.hpp"
+
+NB_MODULE(_core, module) {
+    module.doc() =
+        "Compiled solvers of localsvm: arrays in, arrays out, no validation.";
+    localsvm::bind_matrix(module);
+    localsvm::bind_dual_cd(module);
+    localsvm::bind_decision(module);
+}

@@ -1,0 +1,159 @@
+// Views of a row matrix that somebody else owns: dense (C order) and CSR.
+//
+// Both offer the same row operations, so each solver is one template. `W` is the
+// type of the weights: the type of the data while iterating, double for certificates.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "localsvm/simd.hpp"
+
+namespace localsvm {
+
+// Scrambles one word (the finaliser of splitmix64).
+inline std::uint64_t scramble(std::uint64_t z) {
+    z += 0x9e3779b97f4a7c15ULL;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+}
+
+// A running hash of the non-zero entries of a row: equal numbers in equal columns give
+// equal hashes, whatever the storage or the floating point type.
+class EntryHash {
+  public:
+    explicit EntryHash(std::uint64_t seed) : state_(scramble(seed)) {}
+
+    template <class T>
+    void add(std::uint64_t column, T value) {
+        const double wide = static_cast<double>(value);
+        std::uint64_t bits;
+        std::memcpy(&bits, &wide, sizeof bits);
+        bits ^= column * 0x9e3779b97f4a7c15ULL;
+        state_ = (((state_ << 23) | (state_ >> 41)) ^ bits) * 0xbf58476d1ce4e5b9ULL;
+    }
+    std::uint64_t value() const { return scramble(state_); }
+
+  private:
+    std::uint64_t state_;
+};
+
+template <class T>
+class DenseRows {
+  public:
+    using value_type = T;
+
+    DenseRows(const T* data, std::int64_t n_rows, std::int64_t n_cols)
+        : data_(data), n_rows_(n_rows), n_cols_(n_cols), loops_(&vector_loops<T>()) {}
+
+    std::int64_t n_rows() const { return n_rows_; }
+    std::int64_t n_cols() const { return n_cols_; }
+
+    T dot(std::int64_t i, const T* w) const {
+        return loops_->dot(row(i), w, static_cast<std::size_t>(n_cols_));
+    }
+    double dot_wide(std::int64_t i, const double* w) const {
+        return loops_->dot_wide(row(i), w, static_cast<std::size_t>(n_cols_));
+    }
+    void axpy(std::int64_t i, T a, T* w) const {
+        loops_->axpy(a, row(i), w, static_cast<std::size_t>(n_cols_));
+    }
+    void axpy_wide(std::int64_t i, double a, double* w) const {
+        loops_->axpy_wide(a, row(i), w, static_cast<std::size_t>(n_cols_));
+    }
+    T dot_mix(std::int64_t i, const T* const* w, const T* c, std::size_t m) const {
+        return loops_->dot_mix(row(i), w, c, m, static_cast<std::size_t>(n_cols_));
+    }
+    void axpy_mix(std::int64_t i, T a, T* const* w, const T* c, std::size_t m) const {
+        loops_->axpy_mix(a, row(i), w, c, m, static_cast<std::size_t>(n_cols_));
+    }
+    double squared_norm(std::int64_t i) const {
+        double sum = 0;
+        for (std::int64_t j = 0; j < n_cols_; ++j)
+            sum += static_cast<double>(row(i)[j]) * static_cast<double>(row(i)[j]);
+        return sum;
+    }
+    std::uint64_t hash(std::int64_t i, std::uint64_t seed) const {
+        EntryHash hash(seed);
+        for (std::int64_t j = 0; j < n_cols_; ++j)
+            if (row(i)[j] != T(0)) hash.add(static_cast<std::uint64_t>(j), row(i)[j]);
+        return hash.value();
+    }
+
+  private:
+    const T* row(std::int64_t i) const { return data_ + i * n_cols_; }
+
+    const T* data_;
+    std::int64_t n_rows_, n_cols_;
+    const VectorLoops<T>* loops_;
+};
+
+// CSR without duplicate entries; the columns of a row are in ascending order.
+template <class T, class Index>
+class CsrRows {
+  public:
+    using value_type = T;
+
+    CsrRows(const T* data, const Index* columns, const Index* row_start,
+            std::int64_t n_rows, std::int64_t n_cols)
+        : data_(data),
+          columns_(columns),
+          row_start_(row_start),
+          n_rows_(n_rows),
+          n_cols_(n_cols) {}
+
+    std::int64_t n_rows() const { return n_rows_; }
+    std::int64_t n_cols() const { return n_cols_; }
+
+    T dot(std::int64_t i, const T* w) const { return gather<T>(i, w); }
+    double dot_wide(std::int64_t i, const double* w) const {
+        return gather<double>(i, w);
+    }
+    void axpy(std::int64_t i, T a, T* w) const { scatter<T>(i, a, w); }
+    void axpy_wide(std::int64_t i, double a, double* w) const {
+        scatter<double>(i, a, w);
+    }
+    T dot_mix(std::int64_t i, const T* const* w, const T* c, std::size_t m) const {
+        T sum = 0;
+        for (std::size_t s = 0; s < m; ++s) sum += c[s] * dot(i, w[s]);
+        return sum;
+    }
+    void axpy_mix(std::int64_t i, T a, T* const* w, const T* c, std::size_t m) const {
+        for (std::size_t s = 0; s < m; ++s) axpy(i, a * c[s], w[s]);
+    }
+    double squared_norm(std::int64_t i) const {
+        double sum = 0;
+        for (Index p = row_start_[i]; p < row_start_[i + 1]; ++p)
+            sum += static_cast<double>(data_[p]) * static_cast<double>(data_[p]);
+        return sum;
+    }
+    std::uint64_t hash(std::int64_t i, std::uint64_t seed) const {
+        EntryHash hash(seed);
+        for (Index p = row_start_[i]; p < row_start_[i + 1]; ++p)
+            if (data_[p] != T(0))
+                hash.add(static_cast<std::uint64_t>(columns_[p]), data_[p]);
+        return hash.value();
+    }
+
+  private:
+    template <class W>
+    W gather(std::int64_t i, const W* w) const {
+        W sum = 0;
+        for (Index p = row_start_[i]; p < row_start_[i + 1]; ++p)
+            sum += static_cast<W>(data_[p]) * w[columns_[p]];
+        return sum;
+    }
+    template <class W>
+    void scatter(std::int64_t i, W a, W* w) const {
+        for (Index p = row_start_[i]; p < row_start_[i + 1]; ++p)
+            w[columns_[p]] += a * static_cast<W>(data_[p]);
+    }
+
+    const T* data_;
+    const Index* columns_;
+    const Index* row_start_;
+    std::int64_t n_rows_, n_cols_;
+};
+
+}  // namespace localsvm

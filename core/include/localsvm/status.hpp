@@ -1,0 +1,32 @@
+// How a solve ended, and the flag that ends it early.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace localsvm {
+
+enum class Status : std::int32_t {
+    converged = 0,
+    max_iter = 1,
+    max_time = 2,
+    not_finite = 3,
+};
+
+enum class StopReason : int { none = 0, interrupted = 1, out_of_time = 2 };
+
+// Set by the thread that watches, read by those that work.
+class StopFlag {
+  public:
+    void raise(StopReason reason) {
+        int expected = 0;
+        reason_.compare_exchange_strong(expected, static_cast<int>(reason));
+    }
+    bool raised() const { return reason_.load(std::memory_order_relaxed) != 0; }
+    StopReason reason() const { return static_cast<StopReason>(reason_.load()); }
+
+  private:
+    std::atomic<int> reason_{0};
+};
+
+}  // namespace localsvm

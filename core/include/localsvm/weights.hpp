@@ -1,0 +1,252 @@
+// The weight vectors of a clustered linear SVM, kept consistent with its duals.
+//
+// A row x meets one or more nodes (weight vectors) with coefficients c:
+//     f(x) = sum_s c_s(x) W[node_s(x)] . [x; bias]
+//     W[r] = sum_i alpha_i y_i c_r(x_i) [x_i; bias]
+// so that the dual Hessian is Q_ij = y_i y_j <c(x_i), c(x_j)> <x_i, x_j>.
+//
+// BlockWeights: each row belongs to one region, and the regions share a global vector
+//     (Gu & Han 2013, Eq. 3-7): c = (1 in its region, 1/sqrt(lambda) in the global
+//     node).
+// CodedWeights: each row lists its nodes and coefficients freely.
+//
+// Both keep working copies in the type of the data and can rebuild every vector from
+// the duals in double, which bounds the drift of a float32 run.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace localsvm {
+
+// [x; bias] . w and w += a [x; bias], for weights with one entry more than x.
+template <class Rows>
+struct BiasedRows {
+    using T = typename Rows::value_type;
+
+    const Rows& rows;
+    double bias;
+
+    std::int64_t width() const { return rows.n_cols() + 1; }
+    double dot(std::int64_t i, const T* w) const {
+        return static_cast<double>(rows.dot(i, w)) +
+               bias * static_cast<double>(w[rows.n_cols()]);
+    }
+    double dot_wide(std::int64_t i, const double* w) const {
+        return rows.dot_wide(i, w) + bias * w[rows.n_cols()];
+    }
+    void axpy(std::int64_t i, double a, T* w) const {
+        rows.axpy(i, static_cast<T>(a), w);
+        w[rows.n_cols()] += static_cast<T>(a * bias);
+    }
+    void axpy_wide(std::int64_t i, double a, double* w) const {
+        rows.axpy_wide(i, a, w);
+        w[rows.n_cols()] += a * bias;
+    }
+};
+
+// Rows grouped by block: rows row_of[start[b]] ... row_of[start[b+1]-1] are in block b.
+struct Blocks {
+    const std::int64_t* start;
+    const std::int64_t* row_of;
+    std::int64_t count;
+};
+
+inline double squared_norm(const double* w, std::int64_t n) {
+    double sum = 0;
+    for (std::int64_t j = 0; j < n; ++j) sum += w[j] * w[j];
+    return sum;
+}
+
+// coupling = 1 / lambda; 0 leaves the blocks independent.
+// nodes: one vector per block (v_l), then, if coupled, the global one (w).
+template <class Rows>
+class BlockWeights {
+  public:
+    using T = typename Rows::value_type;
+
+    BlockWeights(const BiasedRows<Rows>& rows, const Blocks& blocks, double coupling,
+                 double* nodes)
+        : rows_(rows),
+          blocks_(blocks),
+          coupling_(coupling),
+          nodes_(nodes),
+          local_(static_cast<std::size_t>(blocks.count * rows.width())),
+          global_(static_cast<std::size_t>(rows.width())),
+          current_(static_cast<std::size_t>(rows.width())) {}
+
+    const Blocks& blocks() const { return blocks_; }
+    double code_norm(std::int64_t) const { return 1.0 + coupling_; }
+
+    // Inside block l only u = w + v_l changes: one dot and one axpy per step.
+    void enter(std::int64_t block) {
+        const T* v = local_.data() + block * rows_.width();
+        for (std::size_t j = 0; j < current_.size(); ++j)
+            current_[j] = global_[j] + v[j];
+    }
+    double decide(std::int64_t i) const { return rows_.dot(i, current_.data()); }
+    void update(std::int64_t i, double step) {
+        rows_.axpy(i, (1.0 + coupling_) * step, current_.data());
+    }
+    void leave(std::int64_t block) {
+        T* v = local_.data() + block * rows_.width();
+        const T share = static_cast<T>(1.0 / (1.0 + coupling_));
+        const T coupling = static_cast<T>(coupling_);
+        for (std::size_t j = 0; j < current_.size(); ++j) {
+            const T delta = (current_[j] - global_[j] - v[j]) * share;
+            v[j] += delta;
+            global_[j] += coupling * delta;
+        }
+    }
+
+    // nodes <- the vectors that the signed duals define; then the working copies.
+    template <class SignedDual>
+    void rebuild(const SignedDual& signed_dual) {
+        const std::int64_t width = rows_.width();
+        std::fill(nodes_, nodes_ + blocks_.count * width, 0.0);
+        for (std::int64_t b = 0; b < blocks_.count; ++b) {
+            for (std::int64_t p = blocks_.start[b]; p < blocks_.start[b + 1]; ++p) {
+                const double a = signed_dual(blocks_.row_of[p]);
+                if (a != 0) rows_.axpy_wide(blocks_.row_of[p], a, nodes_ + b * width);
+            }
+        }
+        std::copy(nodes_, nodes_ + blocks_.count * width, local_.begin());
+        if (coupled()) rebuild_global();
+    }
+    double decide_wide(std::int64_t i, std::int64_t block) const {
+        const double local = rows_.dot_wide(i, nodes_ + block * rows_.width());
+        return coupled() ? local + rows_.dot_wide(i, global_node()) : local;
+    }
+    // lambda |w|^2 + sum_l |v_l|^2
+    double squared_norm() const {
+        const std::int64_t width = rows_.width();
+        const double local = localsvm::squared_norm(nodes_, blocks_.count * width);
+        if (!coupled()) return local;
+        return local + localsvm::squared_norm(global_node(), width) / coupling_;
+    }
+
+  private:
+    bool coupled() const { return coupling_ > 0; }
+    double* global_node() const { return nodes_ + blocks_.count * rows_.width(); }
+
+    // w = sum_l v_l / lambda
+    void rebuild_global() {
+        const std::int64_t width = rows_.width();
+        std::fill(global_node(), global_node() + width, 0.0);
+        for (std::int64_t b = 0; b < blocks_.count; ++b)
+            for (std::int64_t j = 0; j < width; ++j)
+                global_node()[j] += coupling_ * nodes_[b * width + j];
+        std::copy(global_node(), global_node() + width, global_.begin());
+    }
+
+    BiasedRows<Rows> rows_;
+    Blocks blocks_;
+    double coupling_;
+    double* nodes_;
+    std::vector<T> local_, global_, current_;
+};
+
+// Row i meets nodes[i * per_row + s] with coefficients[i * per_row + s].
+template <class T>
+struct Codes {
+    const std::int32_t* nodes;
+    const T* coefficients;
+    std::int64_t per_row;
+    std::int64_t n_nodes;
+};
+
+template <class Rows>
+class CodedWeights {
+  public:
+    using T = typename Rows::value_type;
+
+    // `blocks` is one block that lists the rows.
+    CodedWeights(const BiasedRows<Rows>& rows, const Blocks& blocks,
+                 const Codes<T>& codes, double* nodes)
+        : rows_(rows),
+          blocks_(blocks),
+          codes_(codes),
+          nodes_(nodes),
+          working_(static_cast<std::size_t>(codes.n_nodes * rows.width())),
+          met_(static_cast<std::size_t>(codes.per_row)) {}
+
+    const Blocks& blocks() const { return blocks_; }
+    double code_norm(std::int64_t i) const {
+        double sum = 0;
+        for (std::int64_t s = 0; s < codes_.per_row; ++s)
+            sum += coefficient(i, s) * coefficient(i, s);
+        return sum;
+    }
+
+    void enter(std::int64_t) {}
+    void leave(std::int64_t) {}
+    double decide(std::int64_t i) {
+        meet(i);
+        const T* c = coefficients(i);
+        const std::int64_t last = rows_.width() - 1;
+        double at_bias = 0;
+        for (std::size_t s = 0; s < met_.size(); ++s)
+            at_bias += static_cast<double>(c[s]) * static_cast<double>(met_[s][last]);
+        return static_cast<double>(rows_.rows.dot_mix(i, met_.data(), c, met_.size())) +
+               rows_.bias * at_bias;
+    }
+    // Follows decide(i), which has met the row's nodes.
+    void update(std::int64_t i, double step) {
+        const T* c = coefficients(i);
+        const std::int64_t last = rows_.width() - 1;
+        rows_.rows.axpy_mix(i, static_cast<T>(step), met_.data(), c, met_.size());
+        for (std::size_t s = 0; s < met_.size(); ++s)
+            met_[s][last] += static_cast<T>(step * rows_.bias) * c[s];
+    }
+
+    template <class SignedDual>
+    void rebuild(const SignedDual& signed_dual) {
+        const std::int64_t size = codes_.n_nodes * rows_.width();
+        std::fill(nodes_, nodes_ + size, 0.0);
+        for (std::int64_t p = blocks_.start[0]; p < blocks_.start[1]; ++p) {
+            const std::int64_t i = blocks_.row_of[p];
+            const double a = signed_dual(i);
+            if (a == 0) continue;
+            for (std::int64_t s = 0; s < codes_.per_row; ++s)
+                if (const double c = coefficient(i, s); c != 0)
+                    rows_.axpy_wide(i, a * c, nodes_ + node(i, s) * rows_.width());
+        }
+        std::copy(nodes_, nodes_ + size, working_.begin());
+    }
+    double decide_wide(std::int64_t i, std::int64_t) const {
+        double sum = 0;
+        for (std::int64_t s = 0; s < codes_.per_row; ++s)
+            if (const double c = coefficient(i, s); c != 0)
+                sum += c * rows_.dot_wide(i, nodes_ + node(i, s) * rows_.width());
+        return sum;
+    }
+    double squared_norm() const {
+        return localsvm::squared_norm(nodes_, codes_.n_nodes * rows_.width());
+    }
+
+  private:
+    const T* coefficients(std::int64_t i) const {
+        return codes_.coefficients + i * codes_.per_row;
+    }
+    double coefficient(std::int64_t i, std::int64_t s) const {
+        return static_cast<double>(coefficients(i)[s]);
+    }
+    std::int64_t node(std::int64_t i, std::int64_t s) const {
+        return codes_.nodes[i * codes_.per_row + s];
+    }
+    void meet(std::int64_t i) {
+        for (std::size_t s = 0; s < met_.size(); ++s)
+            met_[s] =
+                working_.data() + node(i, static_cast<std::int64_t>(s)) * rows_.width();
+    }
+
+    BiasedRows<Rows> rows_;
+    Blocks blocks_;
+    Codes<T> codes_;
+    double* nodes_;
+    std::vector<T> working_;
+    std::vector<T*> met_;  // the nodes of the row at hand
+};
+
+}  // namespace localsvm

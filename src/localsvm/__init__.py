@@ -1,0 +1,6 @@
+"""Large non-linear classification by many small SVMs instead of one big one."""
+
+from localsvm.estimators import ClusteredSVC, ClusteredSVCCV, GeneralizationBound
+
+__all__ = ["ClusteredSVC", "ClusteredSVCCV", "GeneralizationBound"]
+__version__ = "0.1.0"

@@ -1,0 +1,227 @@
+"""Checks of parameters and data with scikit-learn's sentences."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_consistent_length, validate_data
+
+_SCALE_RATIO = 1000.0
+_SCALE_CHECK_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """What a parameter may be, in words and as a test."""
+
+    words: str
+    holds: Callable[[Any], bool]
+
+    def __or__(self, other: Constraint) -> Constraint:
+        return Constraint(
+            f"{self.words} or {other.words}",
+            lambda value: self.holds(value) or other.holds(value),
+        )
+
+
+def real(low: float, high: float = np.inf, *, closed: str = "neither") -> Constraint:
+    """Real number between ``low`` and ``high``, ends included as ``closed`` says."""
+    left = closed in ("left", "both")
+    right = closed in ("right", "both")
+
+    def holds(value: Any) -> bool:
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+            return False
+        number = float(value)
+        above = number >= low if left else number > low
+        return above and (number <= high if right else number < high)
+
+    brackets = "[" if left else "(", "]" if right else ")"
+    return Constraint(
+        f"a float in the range {brackets[0]}{low}, {high}{brackets[1]}", holds
+    )
+
+
+def integer(low: int) -> Constraint:
+    """Integer of at least ``low``."""
+    return Constraint(
+        f"an int in the range [{low}, inf)",
+        lambda value: (
+            isinstance(value, Integral)
+            and not isinstance(value, (bool, np.bool_))
+            and int(value) >= low
+        ),
+    )
+
+
+def one_of(*options: Any) -> Constraint:
+    """One of the given strings, or None."""
+    words = " or ".join(repr(option) for option in options)
+    return Constraint(
+        words,
+        lambda value: any(
+            value is option or (isinstance(value, str) and value == option)
+            for option in options
+        ),
+    )
+
+
+def list_of(element: Constraint) -> Constraint:
+    """Non-empty list, tuple or array of values that each satisfy ``element``."""
+    return Constraint(
+        f"a non-empty list, each entry {element.words}",
+        lambda value: (
+            isinstance(value, (list, tuple, np.ndarray))
+            and len(value) > 0
+            and all(element.holds(entry) for entry in value)
+        ),
+    )
+
+
+def with_methods(*methods: str) -> Constraint:
+    """Object that has the given methods."""
+    words = " and ".join(f"'{method}'" for method in methods)
+    return Constraint(
+        f"an object with {words}",
+        lambda value: all(callable(getattr(value, name, None)) for name in methods),
+    )
+
+
+def mapping() -> Constraint:
+    """Accept a dictionary."""
+    return Constraint("a dict", lambda value: isinstance(value, dict))
+
+
+def boolean() -> Constraint:
+    """Accept True and False."""
+    return Constraint("a bool", lambda value: isinstance(value, (bool, np.bool_)))
+
+
+def check_parameters(estimator: Any, **constraints: Constraint) -> None:
+    """Raise a ValueError for the first parameter that breaks its constraint."""
+    for name, constraint in constraints.items():
+        value = getattr(estimator, name)
+        if not constraint.holds(value):
+            raise ValueError(
+                f"The {name!r} parameter of {type(estimator).__name__} must be "
+                f"{constraint.words}. Got {value!r} instead."
+            )
+
+
+def check_rows(
+    estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool = True
+) -> Any:
+    """Validate ``X`` (and ``y``) for the core: C order or CSR, float32 or float64.
+
+    Values that are not finite are refused with their row and column.
+    """
+    checked = validate_data(
+        estimator,
+        X,
+        y,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        order="C",
+        ensure_all_finite=False,
+    )
+    rows = checked[0] if isinstance(checked, tuple) else checked
+    _check_finite(rows, getattr(estimator, "feature_names_in_", None))
+    return checked
+
+
+def _check_finite(X: Any, feature_names: Any) -> None:
+    values = X.data if sparse.issparse(X) else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return
+    bad = np.argwhere(~np.isfinite(values))
+    if not len(bad):
+        return
+    if sparse.issparse(X):
+        entry = int(bad[0, 0])
+        row = int(np.searchsorted(X.indptr, entry, side="right")) - 1
+        column, value = int(X.indices[entry]), values[entry]
+    else:
+        row, column = (int(index) for index in bad[0])
+        value = values[row, column]
+    name = column if feature_names is None else repr(feature_names[column])
+    kind = "NaN" if np.isnan(value) else "infinity"
+    raise ValueError(
+        f"Input X contains {kind}: found {len(bad)} such entries, the first in row "
+        f"{row}, column {name}; expected finite numbers. Remove the rows, or fill the "
+        "values, e.g. make_pipeline(SimpleImputer(), estimator)."
+    )
+
+
+def check_sample_weight(sample_weight: Any, X: Any) -> NDArray[np.float64]:
+    """Weights as float64, one per row of ``X``, none negative, not all zero."""
+    n_samples = X.shape[0]
+    if sample_weight is None:
+        return np.ones(n_samples)
+    if isinstance(sample_weight, Real):
+        return np.full(n_samples, float(sample_weight))
+    weight: NDArray[np.float64] = check_array(
+        sample_weight,
+        ensure_2d=False,
+        dtype=np.float64,
+        order="C",
+        input_name="sample_weight",
+    )
+    if weight.ndim != 1:
+        raise ValueError(
+            f"sample_weight must be a 1D array or a scalar, got {weight.ndim}D array. "
+            f"Expected either a scalar value or a 1D array of length {n_samples}."
+        )
+    check_consistent_length(weight, X)
+    if (weight < 0).any():
+        raise ValueError(
+            f"Negative values in data passed to `sample_weight`: found {weight.min()}, "
+            "expected values >= 0."
+        )
+    if not weight.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    return weight
+
+
+def warn_if_unscaled(X: Any, feature_names: Any) -> None:
+    """Warn when the ranges of the columns differ by more than 1000.
+
+    At most 10,000 rows, evenly spaced, are looked at. Constant columns do not count.
+    """
+    step = max(1, X.shape[0] // _SCALE_CHECK_ROWS)
+    rows = X[::step]
+    if sparse.issparse(rows):
+        high, low = (
+            np.asarray(m.toarray()).ravel() for m in (rows.max(0), rows.min(0))
+        )
+    else:
+        high, low = rows.max(axis=0), rows.min(axis=0)
+    spread = high.astype(np.float64) - low
+    varying = np.flatnonzero(spread > 0)
+    if varying.size < 2:
+        return
+    widest = varying[np.argmax(spread[varying])]
+    narrowest = varying[np.argmin(spread[varying])]
+    ratio = spread[widest] / spread[narrowest]
+    if ratio <= _SCALE_RATIO:
+        return
+    names = [f"column {j}" for j in (widest, narrowest)]
+    if feature_names is not None:
+        names = [repr(feature_names[j]) for j in (widest, narrowest)]
+    warnings.warn(
+        f"The features have very different scales: {names[0]} has the range "
+        f"{spread[widest]:.3g}, {names[1]} the range {spread[narrowest]:.3g}. "
+        "Distances and penalties will see the first alone. Scale the features, e.g. "
+        "make_pipeline(StandardScaler(), estimator).",
+        UserWarning,
+        stacklevel=3,
+    )

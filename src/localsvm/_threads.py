@@ -1,0 +1,77 @@
+"""Threads of this process: how many, and BLAS kept to one so that results repeat."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+from joblib import effective_n_jobs
+from threadpoolctl import threadpool_limits
+
+__all__ = ["effective_n_jobs", "map_row_blocks", "single_threaded_libraries"]
+
+_BLOCK_ROWS = 2048
+
+
+class _LibraryLimit:
+    """Counts who asks for single-threaded BLAS and OpenMP.
+
+    threadpoolctl's limits are global to the process: two threads that enter and leave
+    in turn would each restore what they found and leave the limit behind.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._limits: Any = None
+
+    def acquire(self) -> None:
+        with self._lock:
+            if self._users == 0:
+                self._limits = threadpool_limits(limits=1)
+            self._users += 1
+
+    def release(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limits.restore_original_limits()
+
+
+_library_limit = _LibraryLimit()
+
+
+@contextmanager
+def single_threaded_libraries() -> Iterator[None]:
+    """Keep BLAS and OpenMP to one thread, so that sums have one order."""
+    _library_limit.acquire()
+    try:
+        yield
+    finally:
+        _library_limit.release()
+
+
+def map_row_blocks(
+    function: Callable[[slice], None], n_rows: int, n_jobs: int | None
+) -> None:
+    """Call ``function`` on consecutive slices of the rows, on ``n_jobs`` threads.
+
+    The slices do not depend on ``n_jobs`` and BLAS runs on one thread inside them, so
+    neither do the results.
+    """
+    blocks = [
+        slice(start, min(start + _BLOCK_ROWS, n_rows))
+        for start in range(0, n_rows, _BLOCK_ROWS)
+    ]
+    n_threads = min(effective_n_jobs(n_jobs), len(blocks))
+    with single_threaded_libraries():
+        if n_threads <= 1:
+            for block in blocks:
+                function(block)
+            return
+        with ThreadPoolExecutor(n_threads) as pool:
+            for _ in pool.map(function, blocks):
+                pass

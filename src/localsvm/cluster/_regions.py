@@ -1,0 +1,117 @@
+"""Who owns which row: one region, or the nearest few with weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localsvm.cluster._centers import NearestCenters
+
+
+@dataclass(frozen=True)
+class RegionCodes:
+    """Regions of each row, nearest first, and their weights.
+
+    Attributes
+    ----------
+    regions : ndarray of shape (n_samples, m), int32
+    weights : ndarray of shape (n_samples, m)
+        Of unit l2 norm in each row.
+    """
+
+    regions: NDArray[np.int32]
+    weights: NDArray[Any]
+
+
+class HardRegions:
+    """One region per row: the label that a clusterer predicts.
+
+    Parameters
+    ----------
+    clusterer : fitted clusterer
+        Its ``predict`` gives labels from 0.
+    """
+
+    def __init__(self, clusterer: Any) -> None:
+        self.clusterer = clusterer
+        self.n_regions = 0
+
+    def assign(self, X: Any) -> NDArray[np.intp]:
+        """Label of each row, checked to be from 0."""
+        labels = np.asarray(self.clusterer.predict(X))
+        if labels.shape != (X.shape[0],) or labels.dtype.kind not in "iu":
+            raise ValueError(
+                f"{type(self.clusterer).__name__}.predict must return one integer "
+                f"label per row, got shape {labels.shape} and dtype {labels.dtype}."
+            )
+        if labels.size and labels.min() < 0:
+            raise ValueError(
+                f"{type(self.clusterer).__name__}.predict gave the label "
+                f"{labels.min()} to a row; expected labels >= 0 (use a clusterer "
+                "without noise rows)."
+            )
+        return labels.astype(np.intp, copy=False)
+
+    def learn(self, X: Any) -> NDArray[np.intp]:
+        """Assign the training rows and fix the number of regions."""
+        labels = self.assign(X)
+        centers = getattr(self.clusterer, "cluster_centers_", ())
+        self.n_regions = max(int(labels.max()) + 1, len(centers))
+        return labels
+
+    def code(self, X: Any, n_jobs: int | None = None) -> RegionCodes:
+        """Region of each row, with weight one."""
+        del n_jobs
+        regions = self.assign(X).astype(np.int32)[:, np.newaxis]
+        return RegionCodes(regions, np.ones(regions.shape, dtype=X.dtype))
+
+
+class SoftRegions:
+    r"""The nearest few centres of each row, with weights.
+
+    The weights are :math:`\mathrm{softmax}(-\tau \|x - c_l\|^2)` over the nearest
+    ``n_nearest`` centres, scaled to unit l2 norm.
+
+    Parameters
+    ----------
+    centers : ndarray of shape (n_regions, n_features)
+    n_nearest : int
+    sharpness : float
+        :math:`\tau` as a multiple of one over the mean squared distance of the
+        training rows to their nearest centre.
+    """
+
+    def __init__(
+        self, centers: NDArray[Any], *, n_nearest: int, sharpness: float
+    ) -> None:
+        self.centers = centers
+        self.n_regions = centers.shape[0]
+        self.n_nearest = min(n_nearest, self.n_regions)
+        self.sharpness = sharpness
+        self.tau = 1.0
+
+    def learn(
+        self, X: Any, sample_weight: NDArray[np.float64], n_jobs: int | None = None
+    ) -> RegionCodes:
+        """Set ``tau`` from the training rows and code them."""
+        search = NearestCenters(self.centers, X.dtype, n_jobs)
+        regions, scores = search.search(X, self.n_nearest)
+        own_distance = search.squared_distances(X, scores[:, 0])
+        mean_distance = float(np.average(own_distance, weights=sample_weight))
+        # Rows that all lie on centres need no softness; any positive tau will do.
+        self.tau = self.sharpness / mean_distance if mean_distance > 0 else 1.0
+        return RegionCodes(regions, self._soften(scores))
+
+    def code(self, X: Any, n_jobs: int | None = None) -> RegionCodes:
+        """Nearest regions of each row and their weights."""
+        search = NearestCenters(self.centers, X.dtype, n_jobs)
+        regions, scores = search.search(X, self.n_nearest)
+        return RegionCodes(regions, self._soften(scores))
+
+    def _soften(self, scores: NDArray[Any]) -> NDArray[Any]:
+        weights: NDArray[Any] = np.exp(-self.tau * (scores - scores[:, :1]))
+        weights /= np.linalg.norm(weights, axis=1, keepdims=True)
+        return weights

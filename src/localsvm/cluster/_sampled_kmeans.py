@@ -1,0 +1,230 @@
+"""k-means on a sample of distinct rows that depends on their content alone."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.cluster import KMeans, kmeans_plusplus
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from localsvm import _core
+from localsvm._checks import (
+    check_parameters,
+    check_rows,
+    check_sample_weight,
+    integer,
+    one_of,
+)
+from localsvm._rows import as_rows
+from localsvm._threads import single_threaded_libraries
+from localsvm.cluster._centers import NearestCenters
+
+_SAMPLED_ROWS_PER_CLUSTER = 50
+_SEEDING_ROWS_PER_CLUSTER = 5
+_AUTO_ROWS_PER_CLUSTER = 20
+
+
+class SampledKMeans(ClusterMixin, BaseEstimator):
+    """k-means whose result does not depend on row order, copies or threads.
+
+    Rows are hashed by content. Equal rows are merged into one with the sum of their
+    weights, and the distinct rows with the smallest hashes, in hash order, are the
+    sample that scikit-learn's k-means++ and :class:`~sklearn.cluster.KMeans` see. So a
+    row of weight two equals the row twice, shuffled rows give the same centres bit for
+    bit, and the cost of fitting does not grow with the number of rows.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto", default=8
+        Number of centres; fewer are found when there are fewer distinct rows. "auto"
+        is the square root of the number of distinct rows, at most one per 20 of them.
+    max_samples : int or None, default=None
+        Distinct rows that take part. None means ``max(10_000, 50 * n_clusters)``.
+    max_iter : int, default=20
+        Lloyd iterations.
+    compute_labels : bool, default=True
+        Whether ``fit`` also assigns every row (one pass over the data).
+    random_state : int, RandomState instance or None, default=None
+        Chooses the sample and the seeds.
+    n_jobs : int or None, default=None
+        Threads that assign rows.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_centers, n_features)
+    labels_ : ndarray of shape (n_samples,)
+        Only if ``compute_labels``.
+    n_sampled_ : int
+        Distinct rows that took part.
+    n_iter_ : int
+        Lloyd iterations run.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    See Also
+    --------
+    sklearn.cluster.MiniBatchKMeans : Streams all rows; depends on their order.
+
+    Notes
+    -----
+    Hashing reads the data once. Fitting costs O(s k d) per Lloyd iteration with s
+    sampled rows; k-means++ runs on the first ``max(1000, 5 k)`` of them. Clustering
+    uses one thread, since the order of scikit-learn's sums depends on the number of
+    threads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from localsvm.cluster import SampledKMeans
+    >>> X = np.array([[0.0], [0.2], [5.0], [5.2]])
+    >>> SampledKMeans(2, random_state=0).fit(X).cluster_centers_.round(1).ravel()
+    array([5.1, 0.1])
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | str = 8,
+        *,
+        max_samples: int | None = None,
+        max_iter: int = 20,
+        compute_labels: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.max_samples = max_samples
+        self.max_iter = max_iter
+        self.compute_labels = compute_labels
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the centres.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : Ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : SampledKMeans
+        """
+        self._check_parameters()
+        X = check_rows(self, X)
+        weight = check_sample_weight(sample_weight, X)
+        if self.n_clusters != "auto" and X.shape[0] < self.n_clusters:
+            raise ValueError(
+                f"n_samples={X.shape[0]} should be >= n_clusters={self.n_clusters}."
+            )
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        first, row_weight = _distinct_rows(X, weight, seed)
+        n_clusters = self._n_clusters(len(first))
+        limit = self.max_samples or max(10_000, _SAMPLED_ROWS_PER_CLUSTER * n_clusters)
+        rows = _take(X, first[:limit])
+        self.n_sampled_ = rows.shape[0]
+        centers, self.n_iter_ = self._lloyd(rows, row_weight[:limit], n_clusters, seed)
+        self.cluster_centers_ = centers
+        if self.compute_labels:
+            self.labels_ = self._assign(X)
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """Nearest centre of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return self._assign(check_rows(self, X, reset=False))
+
+    def _check_parameters(self) -> None:
+        check_parameters(
+            self,
+            n_clusters=integer(1) | one_of("auto"),
+            max_samples=one_of(None) | integer(1),
+            max_iter=integer(1),
+        )
+
+    def _n_clusters(self, n_distinct: int) -> int:
+        if self.n_clusters == "auto":
+            few = n_distinct // _AUTO_ROWS_PER_CLUSTER
+            return max(1, min(few, round(math.sqrt(n_distinct))))
+        if n_distinct < int(self.n_clusters):
+            warnings.warn(
+                f"Only {n_distinct} distinct rows for n_clusters={self.n_clusters}: "
+                f"{n_distinct} centres are used.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return min(n_distinct, int(self.n_clusters))
+
+    def _lloyd(
+        self, rows: Any, row_weight: NDArray[np.float64], n_clusters: int, seed: int
+    ) -> tuple[NDArray[Any], int]:
+        n_clusters = min(n_clusters, rows.shape[0])
+        n_seeding = max(1000, _SEEDING_ROWS_PER_CLUSTER * n_clusters)
+        with single_threaded_libraries(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            seeds, _ = kmeans_plusplus(
+                rows[:n_seeding],
+                n_clusters,
+                sample_weight=row_weight[:n_seeding],
+                random_state=seed,
+            )
+            kmeans = KMeans(
+                n_clusters,
+                init=seeds.toarray() if sparse.issparse(seeds) else seeds,
+                n_init=1,
+                max_iter=self.max_iter,
+                tol=1e-3,
+                copy_x=False,
+                random_state=seed,
+            ).fit(rows, sample_weight=row_weight)
+        return kmeans.cluster_centers_, int(kmeans.n_iter_)
+
+    def _assign(self, X: Any) -> NDArray[np.int32]:
+        search = NearestCenters(self.cluster_centers_, X.dtype, self.n_jobs)
+        return search.search(X, 1)[0].ravel()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags = None
+        return tags
+
+
+def _distinct_rows(
+    X: Any, weight: NDArray[np.float64], seed: int
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """One index per distinct row of positive weight, in hash order, and its weight."""
+    hashes = np.empty(X.shape[0], dtype=np.uint64)
+    _core.hash_rows(as_rows(X), seed, hashes)
+    present = np.flatnonzero(weight > 0)
+    _, first, copy_of = np.unique(
+        hashes[present], return_index=True, return_inverse=True
+    )
+    merged_weight = np.bincount(copy_of, weights=weight[present]).astype(np.float64)
+    return present[first], merged_weight
+
+
+def _take(X: Any, index: NDArray[np.intp]) -> Any:
+    rows = X[index]
+    if sparse.issparse(rows):
+        rows.indices = rows.indices.astype(np.int32, copy=False)
+        rows.indptr = rows.indptr.astype(np.int32, copy=False)
+    return rows

@@ -1,0 +1,28 @@
+"""Benchmark data sets, the papers' tasks made from them, and synthetic problems."""
+
+from localsvm.data._benchmarks import Benchmark, benchmark_names, load_benchmark
+from localsvm.data._labels import odd_even, one_vs_rest, pair
+from localsvm.data._spirals import bayes_2spiral, make_2spiral, make_two_spirals
+from localsvm.data._synthetic import (
+    make_circle_in_square,
+    make_three_gaussians,
+    make_xor,
+)
+from localsvm.data._tasks import load_task, task_names
+
+__all__ = [
+    "Benchmark",
+    "bayes_2spiral",
+    "benchmark_names",
+    "load_benchmark",
+    "load_task",
+    "make_2spiral",
+    "make_circle_in_square",
+    "make_three_gaussians",
+    "make_two_spirals",
+    "make_xor",
+    "odd_even",
+    "one_vs_rest",
+    "pair",
+    "task_names",
+]

@@ -1,0 +1,220 @@
+"""What every classifier of the library shares: checked data in, labels out."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from localsvm._checks import check_rows, check_sample_weight, warn_if_unscaled
+from localsvm.solvers import LinearSolution, Status
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Validated training data.
+
+    Attributes
+    ----------
+    X : ndarray or CSR of shape (n_samples, n_features), float32 or float64
+    class_index : ndarray of shape (n_samples,), int32
+        Position of each row's label in ``classes_``.
+    sample_weight : ndarray of shape (n_samples,)
+    penalty_weight : ndarray of shape (n_samples,)
+        Sample weight times class weight.
+    """
+
+    X: Any
+    class_index: NDArray[np.int32]
+    sample_weight: NDArray[np.float64]
+    penalty_weight: NDArray[np.float64]
+
+    def take(self, index: NDArray[np.intp]) -> TrainingRows:
+        """Part of the rows."""
+        return TrainingRows(
+            self.X[index],
+            self.class_index[index],
+            self.sample_weight[index],
+            self.penalty_weight[index],
+        )
+
+
+@dataclass
+class StageClock:
+    """Seconds per stage of a fit, and what is left of ``max_time``."""
+
+    max_time: float | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+    _start: float = field(default_factory=time.perf_counter)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Add the time spent inside to the stage ``name``."""
+        start = time.perf_counter()
+        yield
+        spent = time.perf_counter() - start
+        self.seconds[name] = self.seconds.get(name, 0.0) + spent
+
+    def remaining(self) -> float | None:
+        """Seconds left, or None without a limit."""
+        if self.max_time is None:
+            return None
+        return max(0.0, self.max_time - (time.perf_counter() - self._start))
+
+
+class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
+    """Template of a classifier: validate, fit, and change nothing if that fails.
+
+    A method implements ``_check_parameters``, ``_fit`` and ``_decide``; ``_decide``
+    returns one column per class, or one in all for two classes.
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            float32 and float64 are used as they are, other types are converted.
+        y : array-like of shape (n_samples,)
+            Class labels, numbers or strings.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A weight of two equals the row twice, zero equals its absence.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator. If fitting fails or is interrupted, the estimator is
+            left as it was.
+        """
+        with _unchanged_on_failure(self):
+            self._check_parameters()
+            self._fit(self._check_training_rows(X, y, sample_weight))
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Signed confidence of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes, positive means ``classes_[1]``.
+        """
+        scores = self._decide(self._check_query_rows(X))
+        return scores.ravel() if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        scores = self.decision_function(X)
+        winner = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(1)
+        labels: NDArray[Any] = self.classes_[winner]
+        return labels
+
+    @abstractmethod
+    def _check_parameters(self) -> None: ...
+
+    @abstractmethod
+    def _fit(self, rows: TrainingRows) -> None: ...
+
+    @abstractmethod
+    def _decide(self, X: Any) -> NDArray[Any]: ...
+
+    def _check_training_rows(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
+        X, y = check_rows(self, X, y)
+        check_classification_targets(y)
+        self.classes_, class_index = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                "The number of classes has to be greater than one; got "
+                f"{len(self.classes_)} class ({self.classes_[0]!r})."
+            )
+        weight = check_sample_weight(sample_weight, X)
+        penalty_weight = weight * self._class_weight(y, weight)[class_index]
+        warn_if_unscaled(X, getattr(self, "feature_names_in_", None))
+        return TrainingRows(X, class_index.astype(np.int32), weight, penalty_weight)
+
+    def _class_weight(
+        self, y: NDArray[Any], weight: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Weight of each class; "balanced" counts rows by their sample weight."""
+        class_weight: Any = self.class_weight
+        if isinstance(class_weight, str):
+            mass = np.array([weight[y == label].sum() for label in self.classes_])
+            present = mass > 0
+            balanced = np.ones(len(mass))
+            balanced[present] = weight.sum() / (present.sum() * mass[present])
+            return balanced
+        return np.asarray(
+            compute_class_weight(class_weight, classes=self.classes_, y=y), dtype=float
+        )
+
+    def _check_query_rows(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return check_rows(self, X, reset=False)
+
+    def _draw_seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def check_solution(solution: LinearSolution, estimator: Any) -> None:
+    """Raise if the numbers overflowed; warn once if the gap is above ``tol``."""
+    total = len(solution.certificates)
+    if solution.count(Status.not_finite):
+        raise ValueError(
+            "The solver met values that are not finite: X has entries too large for "
+            "their squares. Scale the features, e.g. with StandardScaler."
+        )
+    for status, limit in (
+        (Status.max_iter, f"max_iter={estimator.max_iter}"),
+        (Status.max_time, f"max_time={estimator.max_time}"),
+    ):
+        stopped = solution.count(status)
+        if stopped:
+            warnings.warn(
+                f"{stopped} of {total} linear problems stopped at {limit} (worst "
+                f"relative duality gap {solution.worst_gap:.1e}, tol={estimator.tol}). "
+                "Scale the features, lower C, or allow more.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+
+@contextmanager
+def _unchanged_on_failure(estimator: Any) -> Iterator[None]:
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise

@@ -1,0 +1,290 @@
+"""Steps of the clustered SVM that one setting and a search over settings share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from localsvm._checks import (
+    boolean,
+    check_parameters,
+    integer,
+    mapping,
+    one_of,
+    real,
+    with_methods,
+)
+from localsvm._threads import effective_n_jobs
+from localsvm.cluster import HardRegions, RegionCodes, SampledKMeans, SoftRegions
+from localsvm.estimators._base import (
+    BaseLocalClassifier,
+    StageClock,
+    TrainingRows,
+    check_solution,
+)
+from localsvm.estimators._regional_model import RegionalModel
+from localsvm.solvers import (
+    LinearProblem,
+    LinearSolution,
+    SolverOptions,
+    solve_blocks,
+    solve_codes,
+)
+
+SCALED_C = 10.0
+
+Regions = HardRegions | SoftRegions
+
+
+class BaseClusteredSVC(BaseLocalClassifier):
+    """Steps and fitted attributes of the clustered SVM, for one setting or many."""
+
+    @property
+    def coef_(self) -> NDArray[Any]:
+        """Weights of each region, of shape (n_regions, n_tasks, n_features)."""
+        return self._fitted_model().coef[:-1]
+
+    @property
+    def intercept_(self) -> NDArray[Any]:
+        """Intercept of each region, of shape (n_regions, n_tasks)."""
+        return self._fitted_model().intercept[:-1]
+
+    @property
+    def global_coef_(self) -> NDArray[Any]:
+        """Global weights w of Eq. 3 and 12, of shape (n_tasks, n_features)."""
+        return np.asarray(self._fitted_model().coef[-1])
+
+    @property
+    def global_intercept_(self) -> NDArray[Any]:
+        """Intercept that belongs to ``global_coef_``, of shape (n_tasks,)."""
+        return np.asarray(self._fitted_model().intercept[-1])
+
+    def region(self, X: Any, *, return_weights: bool = False) -> Any:
+        """Region that each row falls in.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        return_weights : bool, default=False
+            Whether to return all regions of a row with their weights.
+
+        Returns
+        -------
+        regions : ndarray of shape (n_samples,) or (n_samples, n_nearest)
+            The nearest region; with ``return_weights`` all of them, nearest first.
+        weights : ndarray of shape (n_samples, n_nearest)
+            Only with ``return_weights``; of unit l2 norm in each row.
+        """
+        codes = self.regions_.code(self._check_query_rows(X), self.n_jobs)
+        if return_weights:
+            return codes.regions, codes.weights
+        return codes.regions[:, 0]
+
+    def local_coef(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Weights of the linear function that decides each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        coef : ndarray of shape (n_samples, n_tasks, n_features)
+        intercept : ndarray of shape (n_samples, n_tasks)
+            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i.
+        """
+        X = self._check_query_rows(X)
+        return self._fitted_model().blend(self.regions_.code(X, self.n_jobs))
+
+    def _fitted_model(self) -> RegionalModel:
+        check_is_fitted(self)
+        model: RegionalModel = self._model
+        return model
+
+    def _decide(self, X: Any) -> NDArray[Any]:
+        codes = self.regions_.code(X, self.n_jobs)
+        return self._fitted_model().decide(X, codes, self.n_jobs)
+
+    def _fit_clusterer(
+        self, rows: TrainingRows, n_clusters: int | str, seed: int
+    ) -> Any:
+        """Cluster the rows of positive weight."""
+        if self.clusterer is None:
+            clusterer: Any = SampledKMeans(
+                n_clusters, compute_labels=False, random_state=seed, n_jobs=self.n_jobs
+            )
+        else:
+            clusterer = clone(self.clusterer)
+            if n_clusters != "auto" and "n_clusters" in clusterer.get_params():
+                clusterer.set_params(n_clusters=n_clusters)
+        if has_fit_parameter(clusterer, "sample_weight"):
+            return clusterer.fit(rows.X, sample_weight=rows.sample_weight)
+        present = rows.sample_weight > 0
+        return clusterer.fit(rows.X if present.all() else rows.X[present])
+
+    def _cut(self, rows: TrainingRows, clusterer: Any) -> tuple[Regions, RegionCodes]:
+        """Give each row its region or regions."""
+        if self.assignment == "hard":
+            hard = HardRegions(clusterer)
+            labels = hard.learn(rows.X).astype(np.int32)[:, np.newaxis]
+            return hard, RegionCodes(labels, np.ones(labels.shape, rows.X.dtype))
+        soft = SoftRegions(
+            _centers(clusterer, rows),
+            n_nearest=self.n_nearest,
+            sharpness=self.sharpness,
+        )
+        return soft, soft.learn(rows.X, rows.sample_weight, self.n_jobs)
+
+    def _solve(
+        self,
+        problem: LinearProblem,
+        regions: Regions,
+        codes: RegionCodes,
+        global_reg: float,
+        options: SolverOptions,
+        duals: NDArray[np.float64] | None = None,
+    ) -> tuple[LinearSolution, RegionalModel]:
+        """Eq. 3/7 for hard regions; the same with mixed rows for soft ones."""
+        dtype = problem.X.dtype
+        if self.assignment == "hard":
+            solution = solve_blocks(
+                problem,
+                codes.regions[:, 0],
+                regions.n_regions,
+                coupling=1.0 / global_reg,
+                options=options,
+                duals=duals,
+            )
+            return solution, RegionalModel.from_solution(solution, 1.0, dtype)
+        global_weight = 1.0 / np.sqrt(global_reg)
+        nodes, weights = _with_global_node(codes, regions.n_regions, global_weight)
+        solution = solve_codes(
+            problem,
+            nodes,
+            weights,
+            regions.n_regions + 1,
+            options=options,
+            duals=duals,
+        )
+        return solution, RegionalModel.from_solution(solution, global_weight, dtype)
+
+    def _problem(self, rows: TrainingRows, C: float) -> LinearProblem:
+        return LinearProblem(
+            rows.X,
+            rows.class_index,
+            len(self.classes_),
+            C * rows.penalty_weight,
+            self.intercept_scaling_,
+        )
+
+    def _scale(self, rows: TrainingRows) -> float:
+        """Fix the constant column; return the mean squared norm of the rows."""
+        mean = _mean_squared_norm(rows)
+        constant = self.intercept_scaling
+        if constant == "scale":
+            constant = np.sqrt(mean)
+        self.intercept_scaling_ = float(constant) if self.fit_intercept else 0.0
+        return mean
+
+    def _options(self, seed: int, max_time: float | None, n_threads: int) -> Any:
+        return SolverOptions(
+            loss=self.loss,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            max_time=max_time,
+            seed=seed,
+            n_threads=n_threads,
+        )
+
+    def _fit_setting(
+        self,
+        rows: TrainingRows,
+        setting: tuple[float, float, int | str],
+        seed: int,
+        clock: StageClock,
+    ) -> None:
+        """Cluster, assign, solve and store, for one (C, global_reg, n_clusters)."""
+        C, global_reg, n_clusters = setting
+        with clock.stage("cluster"):
+            clusterer = self._fit_clusterer(rows, n_clusters, seed)
+        with clock.stage("assign"):
+            regions, codes = self._cut(rows, clusterer)
+        with clock.stage("solve"):
+            options = self._options(
+                seed, clock.remaining(), effective_n_jobs(self.n_jobs)
+            )
+            solution, model = self._solve(
+                self._problem(rows, C), regions, codes, global_reg, options
+            )
+        check_solution(solution, self)
+        self.clusterer_ = clusterer
+        self.regions_ = regions
+        self._model = model
+        self.C_ = C
+        self.n_regions_ = regions.n_regions
+        present = codes.regions[rows.sample_weight > 0, 0]
+        self.region_sizes_ = np.bincount(present, minlength=regions.n_regions)
+        self.duality_gap_ = solution.worst_gap
+        self.n_iter_ = max(1, solution.n_iter)
+        self.n_support_ = np.count_nonzero(solution.duals, axis=1)
+        self.fit_report_ = clock.seconds
+
+    def _check_common_parameters(self) -> None:
+        check_parameters(
+            self,
+            assignment=one_of("soft", "hard"),
+            n_nearest=integer(1),
+            sharpness=real(0),
+            loss=one_of("hinge", "squared_hinge"),
+            clusterer=one_of(None) | with_methods("fit", "predict"),
+            fit_intercept=boolean(),
+            intercept_scaling=real(0) | one_of("scale"),
+            class_weight=one_of(None, "balanced") | mapping(),
+            tol=real(0, closed="left"),
+            max_iter=integer(1),
+            max_time=one_of(None) | real(0),
+        )
+
+
+def _mean_squared_norm(rows: TrainingRows) -> float:
+    """Weighted mean of the rows' squared norms; 1 if that is zero or overflows."""
+    X = rows.X
+    if sparse.issparse(X):
+        squared = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    else:
+        squared = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    mean = float(np.average(squared, weights=rows.sample_weight))
+    return mean if 0 < mean < np.inf else 1.0
+
+
+def _centers(clusterer: Any, rows: TrainingRows) -> NDArray[Any]:
+    centers = getattr(clusterer, "cluster_centers_", None)
+    if centers is not None:
+        return np.asarray(centers)
+    labels = HardRegions(clusterer).learn(rows.X)
+    members = sparse.csr_array(
+        (rows.sample_weight, (labels, np.arange(len(labels)))),
+        shape=(labels.max() + 1, len(labels)),
+    )
+    mass = np.asarray(members.sum(axis=1)).ravel()
+    members, mass = members[mass > 0], mass[mass > 0]
+    sums = members @ rows.X
+    dense = sums.toarray() if sparse.issparse(sums) else np.asarray(sums)
+    return np.asarray(dense / mass[:, np.newaxis])
+
+
+def _with_global_node(
+    codes: RegionCodes, n_regions: int, global_weight: float
+) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    shape = (codes.regions.shape[0], 1)
+    node = np.full(shape, n_regions, dtype=np.int32)
+    weight = np.full(shape, global_weight, dtype=codes.weights.dtype)
+    return (
+        np.concatenate([codes.regions, node], axis=1),
+        np.concatenate([codes.weights, weight], axis=1),
+    )

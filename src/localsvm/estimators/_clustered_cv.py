@@ -1,0 +1,295 @@
+"""Clustered SVM that chooses its own C, global_reg and number of regions."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+
+from localsvm._checks import check_parameters, integer, list_of, one_of, real
+from localsvm._threads import effective_n_jobs
+from localsvm.estimators._base import StageClock, TrainingRows
+from localsvm.estimators._clustered_base import SCALED_C, BaseClusteredSVC
+from localsvm.solvers import Status
+
+_SCALED_C_FACTORS = (0.1, 0.3, 1.0, 3.0)
+_CANDIDATE_CLUSTERS = (8, 50, 200)
+_ROWS_PER_CLUSTER = 20
+
+
+class ClusteredSVCCV(BaseClusteredSVC):
+    """Clustered SVM with C, global_reg and n_clusters chosen by cross-validation.
+
+    Each (fold, number of regions) is clustered once; each global_reg runs through C in
+    ascending order, every solution being the start of the next; the test rows of a fold
+    are assigned to regions once. The choice is that of a grid search over
+    :class:`ClusteredSVC` within the noise of clustering, at a small part of its cost.
+
+    Parameters
+    ----------
+    Cs : list of float or "scale", default="scale"
+        Penalties to try. "scale" tries 1, 3, 10 and 30 divided by the mean squared norm
+        of the rows.
+    global_regs : list of float, default=(1.0,)
+        Values of global_reg to try.
+    n_clusters : int, list of int or "auto", default="auto"
+        Numbers of regions to try. "auto" tries those of 8, 50 and 200 that leave 20
+        rows per region, or 1 if none does.
+    cv : int, cross-validation generator, iterable or None, default=None
+        As in :class:`~sklearn.model_selection.GridSearchCV`; None means 5 stratified
+        folds.
+    scoring : str, callable or None, default=None
+        None is accuracy, weighted by ``sample_weight``.
+    assignment : {"soft", "hard"}, default="soft"
+    n_nearest : int, default=8
+    sharpness : float, default=2.0
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+    clusterer : clusterer with ``fit`` and ``predict``, or None, default=None
+    fit_intercept : bool, default=True
+    intercept_scaling : float or "scale", default="scale"
+    class_weight : dict, "balanced" or None, default=None
+    tol : float, default=1e-3
+    max_iter : int, default=1000
+    max_time : float or None, default=None
+        Seconds for the final fit; the search is not limited.
+    random_state : int, RandomState instance or None, default=None
+    n_jobs : int or None, default=None
+        Threads over (fold, number of regions).
+        These and the ones above are as in :class:`ClusteredSVC`.
+
+    Attributes
+    ----------
+    C_, global_reg_ : float
+    n_clusters_ : int
+        The chosen setting.
+    best_score_ : float
+        Its mean score over the folds.
+    best_params_ : dict
+        The setting as parameters of :class:`ClusteredSVC`.
+    cv_results_ : dict of ndarray
+        ``param_C``, ``param_global_reg``, ``param_n_clusters``, ``mean_test_score``,
+        ``std_test_score``, ``rank_test_score`` and ``split<i>_test_score``.
+    n_splits_ : int
+    classes_, coef_, intercept_, global_coef_, global_intercept_, clusterer_, \
+regions_, n_regions_, region_sizes_, duality_gap_, n_iter_, n_support_, fit_report_
+        As in :class:`ClusteredSVC`, of the final fit on all rows.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    See Also
+    --------
+    ClusteredSVC : The model for one setting.
+
+    Notes
+    -----
+    Ties go to fewer regions, then the larger global_reg, then the smaller C: the
+    simplest model.
+
+    Examples
+    --------
+    >>> from localsvm import ClusteredSVCCV
+    >>> from localsvm.data import make_xor
+    >>> X, y = make_xor(400, random_state=0)
+    >>> search = ClusteredSVCCV(n_clusters=[1, 4], random_state=0).fit(X, y)
+    >>> search.n_clusters_
+    4
+    """
+
+    def __init__(
+        self,
+        *,
+        Cs: Any = "scale",
+        global_regs: Any = (1.0,),
+        n_clusters: Any = "auto",
+        cv: Any = None,
+        scoring: Any = None,
+        assignment: str = "soft",
+        n_nearest: int = 8,
+        sharpness: float = 2.0,
+        loss: str = "hinge",
+        clusterer: Any = None,
+        fit_intercept: bool = True,
+        intercept_scaling: float | str = "scale",
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        max_time: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.Cs = Cs
+        self.global_regs = global_regs
+        self.n_clusters = n_clusters
+        self.cv = cv
+        self.scoring = scoring
+        self.assignment = assignment
+        self.n_nearest = n_nearest
+        self.sharpness = sharpness
+        self.loss = loss
+        self.clusterer = clusterer
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        self._check_common_parameters()
+        check_parameters(
+            self,
+            Cs=one_of("scale") | list_of(real(0)),
+            global_regs=list_of(real(0, closed="right")),
+            n_clusters=integer(1) | one_of("auto") | list_of(integer(1)),
+        )
+
+    def _fit(self, rows: TrainingRows) -> None:
+        seed = self._draw_seed()
+        y = self.classes_[rows.class_index]
+        folds = list(check_cv(self.cv, y, classifier=True).split(rows.X, y))
+        fewest = min(len(train) for train, _ in folds)
+        grid = self._grid(self._scale(rows), fewest)
+        search_clock = StageClock()
+        with search_clock.stage("search"):
+            scores = self._score_grid(rows, folds, grid, seed)
+        self._choose(grid, scores)
+        clock = StageClock(self.max_time, seconds=search_clock.seconds)
+        self._fit_setting(
+            rows, (self.C_, self.global_reg_, self.n_clusters_), seed, clock
+        )
+
+    def _grid(
+        self, squared_norm: float, n_train: int
+    ) -> tuple[list[int], list[float], list[float]]:
+        """Candidates, the simplest first."""
+        if isinstance(self.n_clusters, str):
+            clusters = [
+                k for k in _CANDIDATE_CLUSTERS if k * _ROWS_PER_CLUSTER <= n_train
+            ] or [1]
+        else:
+            clusters = sorted({int(k) for k in np.atleast_1d(self.n_clusters)})
+        global_regs = sorted({float(reg) for reg in self.global_regs}, reverse=True)
+        if isinstance(self.Cs, str):
+            Cs = [factor * SCALED_C / squared_norm for factor in _SCALED_C_FACTORS]
+        else:
+            Cs = sorted({float(C) for C in self.Cs})
+        return clusters, global_regs, Cs
+
+    def _score_grid(
+        self,
+        rows: TrainingRows,
+        folds: list[Any],
+        grid: tuple[list[int], list[float], list[float]],
+        seed: int,
+    ) -> NDArray[np.float64]:
+        """Scores of shape (n_folds, n_clusters, n_global_regs, n_Cs)."""
+        clusters, global_regs, Cs = grid
+        tasks = list(product(folds, clusters))
+
+        def score(task: Any) -> NDArray[np.float64]:
+            (train, test), n_clusters = task
+            return self._score_clustering(
+                rows.take(train), rows.take(test), (n_clusters, global_regs, Cs), seed
+            )
+
+        with ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as pool:
+            scores = np.array(list(pool.map(score, tasks)))
+        return scores.reshape(len(folds), len(clusters), len(global_regs), len(Cs))
+
+    def _score_clustering(
+        self,
+        train: TrainingRows,
+        test: TrainingRows,
+        grid: tuple[int, list[float], list[float]],
+        seed: int,
+    ) -> NDArray[np.float64]:
+        """Score every (global_reg, C) on one clustering of one fold."""
+        n_clusters, global_regs, Cs = grid
+        regions, codes = self._cut(train, self._fit_clusterer(train, n_clusters, seed))
+        test_codes = regions.code(test.X)
+        options = self._options(seed, None, n_threads=1)
+        scores = np.empty((len(global_regs), len(Cs)))
+        for row, global_reg in enumerate(global_regs):
+            duals = None
+            for column, C in enumerate(Cs):
+                solution, model = self._solve(
+                    self._problem(train, C), regions, codes, global_reg, options, duals
+                )
+                if solution.count(Status.not_finite):
+                    scores[row, column] = np.nan
+                    continue
+                growth = Cs[min(column + 1, len(Cs) - 1)] / C
+                duals = solution.duals * growth
+                decisions = model.decide(test.X, test_codes, None)
+                scores[row, column] = self._score_decisions(decisions, test)
+        return scores
+
+    def _score_decisions(self, decisions: NDArray[Any], test: TrainingRows) -> float:
+        candidate = _ScoredFold(self.classes_, decisions)
+        scorer = check_scoring(candidate, scoring=self.scoring)
+        y = self.classes_[test.class_index]
+        if self.scoring is None:
+            return float(scorer(candidate, test.X, y, sample_weight=test.sample_weight))
+        return float(scorer(candidate, test.X, y))
+
+    def _choose(
+        self,
+        grid: tuple[list[int], list[float], list[float]],
+        scores: NDArray[np.float64],
+    ) -> None:
+        settings = list(product(*grid))
+        by_fold = scores.reshape(len(scores), -1)
+        mean = by_fold.mean(axis=0)
+        if np.isnan(mean).all():
+            raise ValueError("No setting could be scored. Scale the features.")
+        best = int(np.nanargmax(mean))
+        self.n_clusters_, self.global_reg_, self.C_ = settings[best]
+        self.best_score_ = float(mean[best])
+        self.n_splits_ = len(scores)
+        self.best_params_ = {
+            "C": self.C_,
+            "global_reg": self.global_reg_,
+            "n_clusters": self.n_clusters_,
+        }
+        descending = np.unique(-mean, return_inverse=True)[1]
+        counts = np.bincount(descending)
+        first_rank = np.concatenate([[0], np.cumsum(counts)[:-1]]) + 1
+        self.cv_results_ = {
+            "param_n_clusters": np.array([setting[0] for setting in settings]),
+            "param_global_reg": np.array([setting[1] for setting in settings]),
+            "param_C": np.array([setting[2] for setting in settings]),
+            "mean_test_score": mean,
+            "std_test_score": by_fold.std(axis=0),
+            "rank_test_score": first_rank[descending],
+            **{f"split{i}_test_score": fold for i, fold in enumerate(by_fold)},
+        }
+
+
+class _ScoredFold(ClassifierMixin, BaseEstimator):
+    """Decision values of one fold's test rows in the shape that scorers ask for."""
+
+    def __init__(self, classes_: NDArray[Any], decisions: NDArray[Any]) -> None:
+        self.classes_ = classes_
+        self.decisions = decisions
+
+    def fit(self, X: Any, y: Any) -> _ScoredFold:
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        return self.decisions.ravel() if len(self.classes_) == 2 else self.decisions
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        if len(self.classes_) == 2:
+            winner = (self.decisions.ravel() > 0).astype(np.intp)
+        else:
+            winner = self.decisions.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[winner]
+        return labels

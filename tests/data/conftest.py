@@ -1,0 +1,44 @@
+"""Fixtures for the data sets: real ones if present, and a place without any."""
+
+import pytest
+
+from localsvm.data import _benchmarks, _openml, load_benchmark, load_task
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch):
+    def refuse(*args, **kwargs):
+        raise OSError("tests do not use the network")
+
+    monkeypatch.setattr(_openml, "fetch_openml", refuse)
+
+
+def _or_skip(load):
+    def load_or_skip(name, **options):
+        try:
+            return load(name, **options)
+        except FileNotFoundError as error:
+            pytest.skip(str(error))
+
+    return load_or_skip
+
+
+@pytest.fixture
+def real_benchmark():
+    return _or_skip(load_benchmark)
+
+
+@pytest.fixture
+def real_task():
+    return _or_skip(load_task)
+
+
+@pytest.fixture
+def npz_folder(tmp_path, monkeypatch):
+    """The only folder where npz files are looked for; empty at first."""
+    folder = tmp_path / "inner" / "npz"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("LOCALSVM_DATA", str(folder))
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(_benchmarks, "_checkout_root", lambda: None)
+    return folder
