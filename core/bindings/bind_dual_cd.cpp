@@ -95,10 +95,10 @@ std::vector<Certificate> solve_codes(
 }
 
 void bind_types(nb::module_& module) {
-    nb::enum_<Loss>(module, "Loss")
+    nb::enum_<Loss>(module, "Loss", "Loss of a margin error.")
         .value("hinge", Loss::hinge)
         .value("squared_hinge", Loss::squared_hinge);
-    nb::enum_<Status>(module, "Status")
+    nb::enum_<Status>(module, "Status", "How a solve ended.")
         .value("converged", Status::converged)
         .value("max_iter", Status::max_iter)
         .value("max_time", Status::max_time)
@@ -110,7 +110,7 @@ void bind_types(nb::module_& module) {
         .def_ro("n_iter", &Certificate::n_iter)
         .def_ro("status", &Certificate::status)
         .def_prop_ro("relative_gap", &Certificate::relative_gap);
-    nb::class_<RunOptions>(module, "RunOptions")
+    nb::class_<RunOptions>(module, "RunOptions", "How far and how long to iterate.")
         .def(
             "__init__",
             [](RunOptions* self, Loss loss, double tol, std::int64_t max_iter,

@@ -121,7 +121,8 @@ def check_rows(
 ) -> Any:
     """Validate ``X`` (and ``y``) for the core: C order or CSR, float32 or float64.
 
-    Values that are not finite are refused with their row and column.
+    Values that are not finite are refused with their row and column. A CSR matrix with
+    duplicate or unsorted entries is copied, anything else of the right type is not.
     """
     checked = validate_data(
         estimator,
@@ -133,9 +134,12 @@ def check_rows(
         order="C",
         ensure_all_finite=False,
     )
-    rows = checked[0] if isinstance(checked, tuple) else checked
+    rows, *target = checked if isinstance(checked, tuple) else (checked,)
+    if sparse.issparse(rows) and not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
     _check_finite(rows, getattr(estimator, "feature_names_in_", None))
-    return checked
+    return (rows, *target) if target else rows
 
 
 def _check_finite(X: Any, feature_names: Any) -> None:
@@ -223,5 +227,5 @@ def warn_if_unscaled(X: Any, feature_names: Any) -> None:
         "Distances and penalties will see the first alone. Scale the features, e.g. "
         "make_pipeline(StandardScaler(), estimator).",
         UserWarning,
-        stacklevel=3,
+        stacklevel=4,
     )

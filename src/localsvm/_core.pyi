@@ -57,11 +57,15 @@ def hash_rows(matrix: CsrFloat64Int64, seed: int, out: Annotated[NDArray[numpy.u
     """Hash each row by its non-zero entries: equal rows, equal hashes."""
 
 class Loss(enum.Enum):
+    """Loss of a margin error."""
+
     hinge = 0
 
     squared_hinge = 1
 
 class Status(enum.Enum):
+    """How a solve ended."""
+
     converged = 0
 
     max_iter = 1
@@ -89,6 +93,8 @@ class Certificate:
     def relative_gap(self) -> float: ...
 
 class RunOptions:
+    """How far and how long to iterate."""
+
     def __init__(self, *, loss: Loss, tol: float, max_iter: int, seed: int, max_time: float, n_threads: int) -> None: ...
 
 class LinearTask:

@@ -28,15 +28,9 @@ _CSR = {
 
 
 def as_rows(X: Any) -> Rows:
-    """Give the core a view of ``X``: C-ordered or canonical CSR, float32 or float64.
-
-    Nothing is copied unless a sparse ``X`` has duplicate or unsorted entries.
-    """
+    """Give the core a view of ``X``: C-ordered or canonical CSR, float32 or float64."""
     if not sparse.issparse(X):
         return _DENSE[X.dtype.type](X)  # type: ignore[no-any-return]
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
     index_dtype = np.promote_types(X.indices.dtype, X.indptr.dtype)
     return _CSR[X.dtype.type, index_dtype.type](  # type: ignore[no-any-return]
         X.data,

@@ -8,7 +8,8 @@
 //          [Hsieh 2008, Algorithm 1]
 // Shrink   A row that its bound has held for three visits in a row is set aside. The
 //          rows come back when the gap of the others has fallen to a tenth of what the
-//          last full epoch saw; only a full epoch can lead to the end.
+//          last full epoch saw; only a full epoch can lead to the end. A pass, the unit
+//          of max_iter, is as many visits as there are rows.
 // Stop     (primal - dual) / primal <= tol, both recomputed from a in double.
 //          The gap splits over the rows: with m_i = y_i f(x_i) - 1,
 //              hinge:   C_i max(0, -m_i)   + a_i m_i
@@ -38,7 +39,7 @@ enum class Loss : std::int32_t { hinge = 0, squared_hinge = 1 };
 struct Settings {
     Loss loss = Loss::hinge;
     double tol = 1e-3;
-    std::int64_t max_iter = 1000;
+    std::int64_t max_iter = 1000;  // passes
     std::uint64_t seed = 0;
 };
 
@@ -81,6 +82,7 @@ class DualCoordinateDescent {
         collect_rows();
         clip_duals();
         certify();
+        if (!finite_norms()) return finish(Status::not_finite);
         double goal = settings_.tol;
         while (!solved()) {
             if (stop_.raised()) return finish(Status::max_time);
@@ -88,7 +90,7 @@ class DualCoordinateDescent {
                 return finish(Status::max_iter);
             const bool full = n_active() == n_rows();
             run_epoch();
-            certificate_.n_iter += 1;
+            count_passes();
             if (!std::isfinite(gap_estimate_)) return finish(Status::not_finite);
             const double target = goal * (dual_estimate_ + gap_estimate_);
             if (full) {
@@ -107,15 +109,26 @@ class DualCoordinateDescent {
 
   private:
     static constexpr std::uint8_t patience = 3;
+    // Entering and leaving a block costs about as much as visiting two rows.
+    static constexpr std::int64_t block_overhead = 2;
 
     struct Place {
         std::int64_t row;
         std::uint8_t held;  // visits in a row at which a bound held it
     };
 
+    void count_passes() {
+        const std::int64_t passes = work_ / std::max<std::int64_t>(1, n_rows());
+        certificate_.n_iter = std::clamp<std::int64_t>(passes, 1, settings_.max_iter);
+    }
     bool solved() const {
         return std::isfinite(certificate_.primal) &&
                certificate_.relative_gap() <= settings_.tol;
+    }
+    bool finite_norms() const {
+        return std::all_of(order_.begin(), order_.end(), [this](const Place& place) {
+            return std::isfinite(targets_.squared_norm[place.row]);
+        });
     }
     // The caller throws the result away, so nothing needs to be completed.
     bool abandoned() const { return stop_.reason() == StopReason::interrupted; }
@@ -167,6 +180,7 @@ class DualCoordinateDescent {
                         static_cast<std::int64_t>(block_order_.size()));
         for (const std::int64_t block : block_order_) {
             if (start_[block] == end_[block]) continue;
+            work_ += end_[block] - start_[block] + block_overhead;
             weights_.enter(block);
             sweep_block(block);
             weights_.leave(block);
@@ -249,7 +263,8 @@ class DualCoordinateDescent {
 
     Certificate finish(Status status) {
         certify();
-        certificate_.status = solved() ? Status::converged : status;
+        const bool rescued = solved() && status != Status::not_finite;
+        certificate_.status = rescued ? Status::converged : status;
         return certificate_;
     }
 
@@ -263,6 +278,7 @@ class DualCoordinateDescent {
     std::vector<Place> order_;               // rows with weight, by block
     std::vector<std::int64_t> start_, end_;  // of the active rows of a block
     std::vector<std::int64_t> block_order_;
+    std::int64_t work_ = 0;  // row visits, and what counts as such
     double gap_estimate_ = 0;
     double full_gap_ = std::numeric_limits<double>::infinity();
     double dual_estimate_ = 0;

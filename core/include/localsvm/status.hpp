@@ -18,9 +18,13 @@ enum class StopReason : int { none = 0, interrupted = 1, out_of_time = 2 };
 // Set by the thread that watches, read by those that work.
 class StopFlag {
   public:
+    // An interrupt outranks the end of time: its caller has an exception to deliver.
     void raise(StopReason reason) {
         int expected = 0;
-        reason_.compare_exchange_strong(expected, static_cast<int>(reason));
+        if (reason == StopReason::interrupted)
+            reason_.store(static_cast<int>(reason));
+        else
+            reason_.compare_exchange_strong(expected, static_cast<int>(reason));
     }
     bool raised() const { return reason_.load(std::memory_order_relaxed) != 0; }
     StopReason reason() const { return static_cast<StopReason>(reason_.load()); }

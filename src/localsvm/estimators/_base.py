@@ -151,7 +151,7 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         if len(self.classes_) < 2:
             raise ValueError(
                 "The number of classes has to be greater than one; got "
-                f"{len(self.classes_)} class ({self.classes_[0]!r})."
+                f"{len(self.classes_)} class ({self.classes_.tolist()[0]!r})."
             )
         weight = check_sample_weight(sample_weight, X)
         penalty_weight = weight * self._class_weight(y, weight)[class_index]
@@ -205,7 +205,7 @@ def check_solution(solution: LinearSolution, estimator: Any) -> None:
                 f"relative duality gap {solution.worst_gap:.1e}, tol={estimator.tol}). "
                 "Scale the features, lower C, or allow more.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
 

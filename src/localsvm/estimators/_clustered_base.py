@@ -80,7 +80,8 @@ class BaseClusteredSVC(BaseLocalClassifier):
         weights : ndarray of shape (n_samples, n_nearest)
             Only with ``return_weights``; of unit l2 norm in each row.
         """
-        codes = self.regions_.code(self._check_query_rows(X), self.n_jobs)
+        X = self._check_query_rows(X)
+        codes = self.regions_.code(X, self.n_jobs)
         if return_weights:
             return codes.regions, codes.weights
         return codes.regions[:, 0]
@@ -191,7 +192,9 @@ class BaseClusteredSVC(BaseLocalClassifier):
         self.intercept_scaling_ = float(constant) if self.fit_intercept else 0.0
         return mean
 
-    def _options(self, seed: int, max_time: float | None, n_threads: int) -> Any:
+    def _options(
+        self, seed: int, max_time: float | None, n_threads: int
+    ) -> SolverOptions:
         return SolverOptions(
             loss=self.loss,
             tol=self.tol,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -46,6 +47,9 @@ class ClusteredSVCCV(BaseClusteredSVC):
         folds.
     scoring : str, callable or None, default=None
         None is accuracy, weighted by ``sample_weight``.
+    search_tol : float, default=0.03
+        Relative duality gap in the search, where the order of the settings matters and
+        not the last digit; the final fit stops at ``tol``.
     assignment : {"soft", "hard"}, default="soft"
     n_nearest : int, default=8
     sharpness : float, default=2.0
@@ -109,6 +113,7 @@ regions_, n_regions_, region_sizes_, duality_gap_, n_iter_, n_support_, fit_repo
         n_clusters: Any = "auto",
         cv: Any = None,
         scoring: Any = None,
+        search_tol: float = 0.03,
         assignment: str = "soft",
         n_nearest: int = 8,
         sharpness: float = 2.0,
@@ -128,6 +133,7 @@ regions_, n_regions_, region_sizes_, duality_gap_, n_iter_, n_support_, fit_repo
         self.n_clusters = n_clusters
         self.cv = cv
         self.scoring = scoring
+        self.search_tol = search_tol
         self.assignment = assignment
         self.n_nearest = n_nearest
         self.sharpness = sharpness
@@ -148,6 +154,7 @@ regions_, n_regions_, region_sizes_, duality_gap_, n_iter_, n_support_, fit_repo
             self,
             Cs=one_of("scale") | list_of(real(0)),
             global_regs=list_of(real(0, closed="right")),
+            search_tol=real(0, closed="left"),
             n_clusters=integer(1) | one_of("auto") | list_of(integer(1)),
         )
 
@@ -215,7 +222,7 @@ regions_, n_regions_, region_sizes_, duality_gap_, n_iter_, n_support_, fit_repo
         n_clusters, global_regs, Cs = grid
         regions, codes = self._cut(train, self._fit_clusterer(train, n_clusters, seed))
         test_codes = regions.code(test.X)
-        options = self._options(seed, None, n_threads=1)
+        options = replace(self._options(seed, None, n_threads=1), tol=self.search_tol)
         scores = np.empty((len(global_regs), len(Cs)))
         for row, global_reg in enumerate(global_regs):
             duals = None

@@ -96,7 +96,7 @@ def clustered_bound(model: Any, X: Any, y: Any, delta: float) -> GeneralizationB
     unknown = np.setdiff1d(y, model.classes_)
     if unknown.size:
         raise ValueError(
-            f"y has the label {unknown[0]!r}, which the model has not seen."
+            f"y has the label {unknown.tolist()[0]!r}, which the model has not seen."
         )
     scores = model.decision_function(X)
     sign = np.where(y == model.classes_[1], 1.0, -1.0)

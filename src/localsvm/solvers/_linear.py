@@ -61,7 +61,7 @@ class SolverOptions:
     tol : float
         Stop when (primal - dual) / primal is at most this.
     max_iter : int
-        Passes over the rows.
+        Passes: one is as many row visits as there are rows.
     max_time : float or None
         Seconds after which the current iterate is returned.
     seed : int

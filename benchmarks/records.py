@@ -1,0 +1,53 @@
+"""Results of a benchmark as a small JSON file, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+import numpy
+import scipy
+import sklearn
+
+import localsvm
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def save(name: str, command: str, rows: list[dict[str, Any]], **notes: Any) -> Path:
+    """Write ``results/<name>.json`` with the command and versions that made it."""
+    record = {
+        "command": command,
+        "environment": {
+            "python": platform.python_version(),
+            "localsvm": localsvm.__version__,
+            "scikit-learn": sklearn.__version__,
+            "numpy": numpy.__version__,
+            "scipy": scipy.__version__,
+            "cores": os.cpu_count(),
+        },
+        **notes,
+        "rows": rows,
+    }
+    path = RESULTS / f"{name}.json"
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(json.dumps(record, indent=1) + "\n")
+    temporary.replace(path)
+    return path
+
+
+def show(rows: list[dict[str, Any]]) -> None:
+    """Print rows as an aligned table."""
+    columns = list(rows[0])
+    table = [columns] + [[_text(row[column]) for column in columns] for row in rows]
+    widths = [max(len(line[i]) for line in table) for i in range(len(columns))]
+    for line in table:
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        print("  ".join(cells).rstrip())
+
+
+def _text(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

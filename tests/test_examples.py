@@ -1,0 +1,40 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from matplotlib.image import imread
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def run(name, *arguments):
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / name, *arguments],
+        env=os.environ | {"MPLBACKEND": "Agg"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_plot_xor_saves_the_picture(tmp_path):
+    path = tmp_path / "new" / "xor.png"
+    assert str(path) in run("plot_xor.py", path)
+    height, width, _ = imread(path).shape
+    assert width > 2 * height > 600
+    assert path.stat().st_size < 150_000
+    assert [file.name for file in path.parent.iterdir()] == ["xor.png"]
+
+
+def test_demo_runs_at_a_small_size(tmp_path):
+    text = run("demo.py", "--rows", "2000", "--output", tmp_path)
+    assert "898 rows to fit, 899 to test" in text
+    assert "2000 rows to fit, 4000 to test" in text
+    assert "Predicted class: " in text
+    picture = tmp_path / "regions.png"
+    assert str(picture) in text
+    assert imread(picture).std() > 0.05
+    assert [file.name for file in tmp_path.iterdir()] == ["regions.png"]

@@ -1,0 +1,79 @@
+"""The package as a whole: public names, stub, documentation, sizes."""
+
+import doctest
+import enum
+import importlib
+import inspect
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+import localsvm
+from localsvm import _core
+
+MODULES = [
+    importlib.import_module(module.name)
+    for module in pkgutil.walk_packages(localsvm.__path__, "localsvm.")
+]
+PUBLIC = [
+    getattr(module, name)
+    for module in (localsvm, *MODULES)
+    if not module.__name__.startswith("localsvm._")
+    for name in getattr(module, "__all__", ())
+]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_examples_in_docstrings_run(module):
+    assert doctest.testmod(module).failed == 0
+
+
+@pytest.mark.parametrize("item", PUBLIC, ids=lambda item: item.__name__)
+def test_public_names_are_documented_in_full(item):
+    text = inspect.getdoc(item) or ""
+    assert text, f"{item.__name__} has no docstring"
+    if inspect.isclass(item) and issubclass(item, enum.Enum):
+        return
+    signature = inspect.signature(item)
+    for name in signature.parameters:
+        if name not in ("self", "args", "kwargs"):
+            assert name in text, f"{item.__name__} does not document {name}"
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [item for item in PUBLIC if inspect.isclass(item) and hasattr(item, "fit")],
+    ids=lambda item: item.__name__,
+)
+def test_documented_attributes_exist(estimator):
+    import re
+
+    import numpy as np
+
+    text = inspect.getdoc(estimator).split("Attributes\n----------\n")[1]
+    text = re.split(r"\n\n[A-Z][A-Za-z ]+\n-+\n", text)[0]
+    header = re.findall(r"^(\w[^\n]*_[^\n]*)$", text.replace("\\\n", ""), re.M)
+    names = {name for line in header for name in re.findall(r"\b(\w+_)\b", line)}
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    model = estimator().fit(X, (X[:, 0] > 0).astype(int))
+    model.feature_names_in_ = None
+    assert names
+    for name in names:
+        assert hasattr(model, name), f"{estimator.__name__} has no {name}"
+
+
+def test_stub_is_that_of_the_compiled_core():
+    stubgen = pytest.importorskip("nanobind.stubgen")
+    generator = stubgen.StubGen(_core)
+    generator.put(_core)
+    stub = Path(localsvm.__file__).with_name("_core.pyi").read_text()
+    assert generator.get() == stub, "run `make stub`"
+
+
+def test_files_stay_small_enough_to_read():
+    root = Path(__file__).parents[1]
+    sources = [*root.glob("src/**/*.py"), *root.glob("core/**/*.?pp")]
+    assert sources
+    long = {p.name: n for p in sources if (n := len(p.read_text().splitlines())) > 450}
+    assert not long
