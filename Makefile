@@ -44,6 +44,7 @@ bench: $(VENV)/benchmarking  ## Accuracy and speed against peers; writes benchma
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/search.py
+	$(BIN)/python benchmarks/tables.py
 
 stub: $(VENV)/developing  ## Rewrite the typing stub of the compiled core
 	$(BIN)/python -m nanobind.stubgen -q -m localsvm._core -o src/localsvm/_core.pyi

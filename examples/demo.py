@@ -101,7 +101,6 @@ def compare_on_digits() -> tuple[Split, list[Measurement]]:
         LinearSVC(random_state=0),
         SVC(C=10),
         ClusteredSVC(random_state=0),
-        ClusteredSVC(n_clusters=10, random_state=0),
     ]
     return split, compare(models, split)
 
@@ -170,7 +169,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=15_000, help="rows of the spirals")
     parser.add_argument("--output", type=Path, default=Path("demo_output"))
     options = parser.parse_args()
-    digits, (linear, _, clustered, _) = compare_on_digits()
+    digits, (linear, _, clustered) = compare_on_digits()
     explain_a_digit(digits, linear.model, clustered.model)
     spirals, (_, _, clustered, _) = compare_on_spirals(options.rows)
     save_picture(clustered.model, spirals, options.output / "regions.png")

@@ -5,6 +5,8 @@ import enum
 import importlib
 import inspect
 import pkgutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -77,3 +79,10 @@ def test_files_stay_small_enough_to_read():
     assert sources
     long = {p.name: n for p in sources if (n := len(p.read_text().splitlines())) > 450}
     assert not long
+
+
+def test_readme_shows_the_committed_results():
+    root = Path(__file__).parents[1]
+    check = [sys.executable, str(root / "benchmarks" / "tables.py"), "--check"]
+    message = "run `python benchmarks/tables.py`"
+    assert subprocess.run(check).returncode == 0, message

@@ -61,11 +61,12 @@ inline void require(bool condition, const char* message) {
     if (!condition) throw std::invalid_argument(message);
 }
 
-// Lets the calling thread see Ctrl-C while it waits for the workers.
-inline Watch python_watch(double max_seconds) {
-    return Watch{[] {
+// Lets the calling thread see Ctrl-C, and the word of another, while workers run.
+inline Watch python_watch(double max_seconds, const nb::object& cancelled) {
+    return Watch{[&cancelled] {
                      const nb::gil_scoped_acquire gil;
-                     return PyErr_CheckSignals() != 0;
+                     if (PyErr_CheckSignals() != 0) return true;
+                     return !cancelled.is_none() && nb::cast<bool>(cancelled());
                  },
                  max_seconds};
 }

@@ -37,6 +37,7 @@ struct RunOptions {
     Settings settings;
     double max_time;
     int n_threads;
+    nb::object cancelled;  // a function that tells, or None
 };
 
 // Runs without the GIL; a signal seen meanwhile becomes its Python exception.
@@ -46,9 +47,12 @@ std::vector<Certificate> run(const RunOptions& options, const Solve& solve) {
     std::vector<Certificate> certificates;
     {
         const nb::gil_scoped_release release;
-        certificates = solve(python_watch(options.max_time), stop);
+        certificates = solve(python_watch(options.max_time, options.cancelled), stop);
     }
-    if (stop.reason() == StopReason::interrupted) throw nb::python_error();
+    if (stop.reason() == StopReason::interrupted) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_InterruptedError, "cancelled");
+        throw nb::python_error();
+    }
     return certificates;
 }
 
@@ -114,12 +118,14 @@ void bind_types(nb::module_& module) {
         .def(
             "__init__",
             [](RunOptions* self, Loss loss, double tol, std::int64_t max_iter,
-               std::uint64_t seed, double max_time, int n_threads) {
+               std::uint64_t seed, double max_time, int n_threads,
+               nb::object cancelled) {
                 new (self) RunOptions{Settings{loss, tol, max_iter, seed}, max_time,
-                                      n_threads};
+                                      n_threads, std::move(cancelled)};
             },
             nb::kw_only(), nb::arg("loss"), nb::arg("tol"), nb::arg("max_iter"),
-            nb::arg("seed"), nb::arg("max_time"), nb::arg("n_threads"));
+            nb::arg("seed"), nb::arg("max_time"), nb::arg("n_threads"),
+            nb::arg("cancelled").none());
     nb::class_<LinearTask>(module, "LinearTask",
                            "What the problems of a batch share: rows' labels and C.")
         .def(nb::init<Vector<const std::int32_t>, Vector<const double>, std::int32_t,

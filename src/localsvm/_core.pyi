@@ -95,7 +95,7 @@ class Certificate:
 class RunOptions:
     """How far and how long to iterate."""
 
-    def __init__(self, *, loss: Loss, tol: float, max_iter: int, seed: int, max_time: float, n_threads: int) -> None: ...
+    def __init__(self, *, loss: Loss, tol: float, max_iter: int, seed: int, max_time: float, n_threads: int, cancelled: object | None) -> None: ...
 
 class LinearTask:
     """What the problems of a batch share: rows' labels and C."""

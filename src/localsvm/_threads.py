@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
-__all__ = ["effective_n_jobs", "map_row_blocks", "single_threaded_libraries"]
+__all__ = [
+    "effective_n_jobs",
+    "map_in_threads",
+    "map_row_blocks",
+    "single_threaded_libraries",
+]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 _BLOCK_ROWS = 2048
 
@@ -54,6 +62,31 @@ def single_threaded_libraries() -> Iterator[None]:
         _library_limit.release()
 
 
+def map_in_threads(
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    n_jobs: int | None,
+    cancel: threading.Event | None = None,
+) -> list[Result]:
+    """Call ``function`` on each item and return the results in order.
+
+    On an exception, Ctrl-C among them, items not yet begun are dropped and ``cancel``
+    is set, so that a function that watches it can end early.
+    """
+    n_threads = min(effective_n_jobs(n_jobs), len(items))
+    if n_threads <= 1:
+        return [function(item) for item in items]
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        return list(pool.map(function, items))
+    except BaseException:
+        if cancel is not None:
+            cancel.set()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
 def map_row_blocks(
     function: Callable[[slice], None], n_rows: int, n_jobs: int | None
 ) -> None:
@@ -66,12 +99,5 @@ def map_row_blocks(
         slice(start, min(start + _BLOCK_ROWS, n_rows))
         for start in range(0, n_rows, _BLOCK_ROWS)
     ]
-    n_threads = min(effective_n_jobs(n_jobs), len(blocks))
     with single_threaded_libraries():
-        if n_threads <= 1:
-            for block in blocks:
-                function(block)
-            return
-        with ThreadPoolExecutor(n_threads) as pool:
-            for _ in pool.map(function, blocks):
-                pass
+        map_in_threads(function, blocks, n_jobs)

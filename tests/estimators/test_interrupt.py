@@ -77,3 +77,37 @@ def test_time_limit_warns_and_gives_a_model():
         model.fit(X, y)
     assert time.perf_counter() - start < 10
     assert model.predict(X).shape == y.shape
+
+
+LONG_SEARCH = """
+import os, signal, sys, threading, time
+import numpy as np
+from localsvm import ClusteredSVCCV
+rng = np.random.default_rng(0)
+X, y = rng.standard_normal((30_000, 40)), rng.integers(0, 2, 30_000)
+def interrupt():
+    time.sleep(2.5)
+    print(time.time(), flush=True)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt).start()
+try:
+    search = ClusteredSVCCV(Cs=[1e6], search_tol=0, max_iter=10**9, n_jobs={n_jobs})
+    search.fit(X, y)
+except KeyboardInterrupt:
+    print(time.time(), flush=True)
+    sys.exit(0)
+sys.exit(1)
+"""
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_search_is_interrupted_on_any_number_of_threads(n_jobs):
+    run = subprocess.run(
+        [sys.executable, "-c", LONG_SEARCH.format(n_jobs=n_jobs)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert run.returncode == 0, run.stderr
+    sent, seen = (float(line) for line in run.stdout.split())
+    assert seen - sent < 1.0

@@ -33,10 +33,17 @@ class HardRegions:
     ----------
     clusterer : fitted clusterer
         Its ``predict`` gives labels from 0.
+
+    Attributes
+    ----------
+    centers : ndarray of shape (n_regions, n_features) or None
+        The clusterer's ``cluster_centers_``, if it has any.
+    n_regions : int
     """
 
     def __init__(self, clusterer: Any) -> None:
         self.clusterer = clusterer
+        self.centers = getattr(clusterer, "cluster_centers_", None)
         self.n_regions = 0
 
     def assign(self, X: Any) -> NDArray[np.intp]:
@@ -58,8 +65,8 @@ class HardRegions:
     def learn(self, X: Any) -> NDArray[np.intp]:
         """Assign the training rows and fix the number of regions."""
         labels = self.assign(X)
-        centers = getattr(self.clusterer, "cluster_centers_", ())
-        self.n_regions = max(int(labels.max()) + 1, len(centers))
+        n_centers = 0 if self.centers is None else len(self.centers)
+        self.n_regions = max(int(labels.max()) + 1, n_centers)
         return labels
 
     def code(self, X: Any, n_jobs: int | None = None) -> RegionCodes:

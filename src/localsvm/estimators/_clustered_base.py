@@ -76,7 +76,9 @@ class BaseClusteredSVC(BaseLocalClassifier):
         Returns
         -------
         regions : ndarray of shape (n_samples,) or (n_samples, n_nearest)
-            The nearest region; with ``return_weights`` all of them, nearest first.
+            The nearest region; with ``return_weights`` all of them, nearest first. A
+            label that the clusterer never gave in training is ``n_regions_`` or more;
+            such a row is decided by the global weights.
         weights : ndarray of shape (n_samples, n_nearest)
             Only with ``return_weights``; of unit l2 norm in each row.
         """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import threading
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -14,10 +14,10 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
 from localsvm._checks import check_parameters, integer, list_of, one_of, real
-from localsvm._threads import effective_n_jobs
+from localsvm._threads import map_in_threads
 from localsvm.estimators._base import StageClock, TrainingRows
 from localsvm.estimators._clustered_base import SCALED_C, BaseClusteredSVC
-from localsvm.solvers import Status
+from localsvm.solvers import SolverOptions, Status
 
 _SCALED_C_FACTORS = (0.1, 0.3, 1.0, 3.0)
 _CANDIDATE_CLUSTERS = (8, 50, 200)
@@ -200,15 +200,21 @@ regions_, n_regions_, region_sizes_, duality_gap_, n_iter_, n_support_, fit_repo
         """Scores of shape (n_folds, n_clusters, n_global_regs, n_Cs)."""
         clusters, global_regs, Cs = grid
         tasks = list(product(folds, clusters))
+        cancel = threading.Event()
+        options = replace(
+            self._options(seed, None, n_threads=1), tol=self.search_tol, cancel=cancel
+        )
 
         def score(task: Any) -> NDArray[np.float64]:
             (train, test), n_clusters = task
             return self._score_clustering(
-                rows.take(train), rows.take(test), (n_clusters, global_regs, Cs), seed
+                rows.take(train),
+                rows.take(test),
+                (n_clusters, global_regs, Cs),
+                options,
             )
 
-        with ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as pool:
-            scores = np.array(list(pool.map(score, tasks)))
+        scores = np.array(map_in_threads(score, tasks, self.n_jobs, cancel))
         return scores.reshape(len(folds), len(clusters), len(global_regs), len(Cs))
 
     def _score_clustering(
@@ -216,13 +222,13 @@ regions_, n_regions_, region_sizes_, duality_gap_, n_iter_, n_support_, fit_repo
         train: TrainingRows,
         test: TrainingRows,
         grid: tuple[int, list[float], list[float]],
-        seed: int,
+        options: SolverOptions,
     ) -> NDArray[np.float64]:
         """Score every (global_reg, C) on one clustering of one fold."""
         n_clusters, global_regs, Cs = grid
-        regions, codes = self._cut(train, self._fit_clusterer(train, n_clusters, seed))
+        clusterer = self._fit_clusterer(train, n_clusters, options.seed)
+        regions, codes = self._cut(train, clusterer)
         test_codes = regions.code(test.X)
-        options = replace(self._options(seed, None, n_threads=1), tol=self.search_tol)
         scores = np.empty((len(global_regs), len(Cs)))
         for row, global_reg in enumerate(global_regs):
             duals = None

@@ -353,12 +353,8 @@ def _over_best_other(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _centers(estimator: Any) -> NDArray[np.float64] | None:
     """Centres of the regions, if they have any."""
-    for owner in ("regions_", "clusterer_"):
-        part = getattr(estimator, owner, None)
-        for name in ("centers", "cluster_centers_"):
-            if hasattr(part, name):
-                return np.asarray(getattr(part, name), dtype=np.float64)
-    return None
+    centers = getattr(getattr(estimator, "regions_", None), "centers", None)
+    return None if centers is None else np.asarray(centers, dtype=np.float64)
 
 
 def _class_index(estimator: Any, rows: NDArray[np.float64], y: Any) -> NDArray[np.intp]:

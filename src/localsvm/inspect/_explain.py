@@ -15,7 +15,18 @@ _SHOWN_WEIGHT = 0.05
 
 
 class Contribution(NamedTuple):
-    """What one feature adds to a decision value."""
+    """What one feature adds to a decision value.
+
+    Parameters
+    ----------
+    name : str
+    value : float
+        Of the feature in the row.
+    weight : float
+        Of the feature in the linear function.
+    contribution : float
+        Weight times value.
+    """
 
     name: str
     value: float
@@ -40,7 +51,7 @@ class Explanation:
     regions : ndarray of shape (n_nearest,)
         Regions of the row, the main one first.
     region_weights : ndarray of shape (n_nearest,)
-        Their shares in the linear function, of unit l2 norm.
+        Their weights in the linear function, of unit l2 norm.
     n_region_rows : int
         Training rows in the main region.
     feature_names : tuple of str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +69,9 @@ class SolverOptions:
         Of the row permutations.
     n_threads : int
         Threads over independent problems; does not change the result.
+    cancel : threading.Event or None
+        Ends the solve with an InterruptedError when it is set. A thread other than the
+        main one needs it, since it does not see Ctrl-C.
     """
 
     loss: str = "hinge"
@@ -76,6 +80,7 @@ class SolverOptions:
     max_time: float | None = None
     seed: int = 0
     n_threads: int = 1
+    cancel: threading.Event | None = None
 
     def to_core(self) -> _core.RunOptions:
         """Give the settings as the core takes them."""
@@ -86,6 +91,7 @@ class SolverOptions:
             seed=self.seed,
             max_time=np.inf if self.max_time is None else self.max_time,
             n_threads=self.n_threads,
+            cancelled=None if self.cancel is None else self.cancel.is_set,
         )
 
 
