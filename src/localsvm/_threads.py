@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 __all__ = [
     "effective_n_jobs",
@@ -28,18 +28,23 @@ class _LibraryLimit:
     """Counts who asks for single-threaded BLAS and OpenMP.
 
     threadpoolctl's limits are global to the process: two threads that enter and leave
-    in turn would each restore what they found and leave the limit behind.
+    in turn would each restore what they found and leave the limit behind. Looking for
+    the libraries takes milliseconds, so it is done once; this module is imported after
+    those that NumPy, SciPy and scikit-learn load.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._users = 0
+        self._libraries: Any = None
         self._limits: Any = None
 
     def acquire(self) -> None:
         with self._lock:
+            if self._libraries is None:
+                self._libraries = ThreadpoolController()
             if self._users == 0:
-                self._limits = threadpool_limits(limits=1)
+                self._limits = self._libraries.limit(limits=1)
             self._users += 1
 
     def release(self) -> None:

@@ -111,6 +111,7 @@ class DualCoordinateDescent {
     static constexpr std::uint8_t patience = 3;
     // Entering and leaving a block costs about as much as visiting two rows.
     static constexpr std::int64_t block_overhead = 2;
+    static constexpr std::int64_t lookahead = 4;
 
     struct Place {
         std::int64_t row;
@@ -193,6 +194,7 @@ class DualCoordinateDescent {
         random_.shuffle(order_.data() + start_[block], end_[block] - start_[block]);
         for (std::int64_t p = start_[block]; p < end_[block]; ++p) {
             if ((p & stop_check_mask) == 0 && stop_.raised()) return;
+            if (p + lookahead < end_[block]) prefetch(order_[p + lookahead].row);
             Place& place = order_[p];
             place.held = visit(place.row) ? 0 : place.held + 1;
             if (place.held < patience) continue;
@@ -201,6 +203,15 @@ class DualCoordinateDescent {
             std::swap(place, order_[end_[block]]);
             p -= 1;
         }
+    }
+
+    // Rows are visited in random order, which no hardware prefetcher foresees.
+    void prefetch(std::int64_t i) const {
+        __builtin_prefetch(alpha_ + i);
+        __builtin_prefetch(targets_.bound + i);
+        __builtin_prefetch(targets_.squared_norm + i);
+        __builtin_prefetch(targets_.label + i);
+        weights_.prefetch(i);
     }
 
     // Whether the row could move.

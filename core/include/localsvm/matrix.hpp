@@ -4,9 +4,11 @@
 // type of the weights: the type of the data while iterating, double for certificates.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
+#include "localsvm/aligned.hpp"
 #include "localsvm/simd.hpp"
 
 namespace localsvm {
@@ -50,6 +52,13 @@ class DenseRows {
     std::int64_t n_rows() const { return n_rows_; }
     std::int64_t n_cols() const { return n_cols_; }
 
+    // Asks for the first lines of a row; the hardware follows with the rest.
+    void prefetch(std::int64_t i) const {
+        constexpr std::int64_t per_line = cache_line / sizeof(T);
+        for (std::int64_t j = 0; j < std::min<std::int64_t>(n_cols_, 4 * per_line);
+             j += per_line)
+            __builtin_prefetch(row(i) + j);
+    }
     T dot(std::int64_t i, const T* w) const {
         return loops_->dot(row(i), w, static_cast<std::size_t>(n_cols_));
     }
@@ -106,6 +115,10 @@ class CsrRows {
     std::int64_t n_rows() const { return n_rows_; }
     std::int64_t n_cols() const { return n_cols_; }
 
+    void prefetch(std::int64_t i) const {
+        __builtin_prefetch(data_ + row_start_[i]);
+        __builtin_prefetch(columns_ + row_start_[i]);
+    }
     T dot(std::int64_t i, const T* w) const { return gather<T>(i, w); }
     double dot_wide(std::int64_t i, const double* w) const {
         return gather<double>(i, w);

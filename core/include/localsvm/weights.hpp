@@ -18,6 +18,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "localsvm/aligned.hpp"
+
 namespace localsvm {
 
 // [x; bias] . w and w += a [x; bias], for weights with one entry more than x.
@@ -85,6 +87,7 @@ class BlockWeights {
         for (std::size_t j = 0; j < current_.size(); ++j)
             current_[j] = global_[j] + v[j];
     }
+    void prefetch(std::int64_t i) const { rows_.rows.prefetch(i); }
     double decide(std::int64_t i) const { return rows_.dot(i, current_.data()); }
     void update(std::int64_t i, double step) {
         rows_.axpy(i, (1.0 + coupling_) * step, current_.data());
@@ -144,7 +147,7 @@ class BlockWeights {
     Blocks blocks_;
     double coupling_;
     double* nodes_;
-    std::vector<T> local_, global_, current_;
+    AlignedVector<T> local_, global_, current_;
 };
 
 // Row i meets nodes[i * per_row + s] with coefficients[i * per_row + s].
@@ -168,7 +171,8 @@ class CodedWeights {
           blocks_(blocks),
           codes_(codes),
           nodes_(nodes),
-          working_(static_cast<std::size_t>(codes.n_nodes * rows.width())),
+          stride_(padded<T>(rows.width())),
+          working_(static_cast<std::size_t>(codes.n_nodes * stride_)),
           met_(static_cast<std::size_t>(codes.per_row)) {}
 
     const Blocks& blocks() const { return blocks_; }
@@ -181,6 +185,11 @@ class CodedWeights {
 
     void enter(std::int64_t) {}
     void leave(std::int64_t) {}
+    void prefetch(std::int64_t i) const {
+        rows_.rows.prefetch(i);
+        __builtin_prefetch(codes_.nodes + i * codes_.per_row);
+        __builtin_prefetch(coefficients(i));
+    }
     double decide(std::int64_t i) {
         meet(i);
         const T* c = coefficients(i);
@@ -212,7 +221,9 @@ class CodedWeights {
                 if (const double c = coefficient(i, s); c != 0)
                     rows_.axpy_wide(i, a * c, nodes_ + node(i, s) * rows_.width());
         }
-        std::copy(nodes_, nodes_ + size, working_.begin());
+        for (std::int64_t r = 0; r < codes_.n_nodes; ++r)
+            std::copy(nodes_ + r * rows_.width(), nodes_ + (r + 1) * rows_.width(),
+                      working_.data() + r * stride_);
     }
     double decide_wide(std::int64_t i, std::int64_t) const {
         double sum = 0;
@@ -237,15 +248,15 @@ class CodedWeights {
     }
     void meet(std::int64_t i) {
         for (std::size_t s = 0; s < met_.size(); ++s)
-            met_[s] =
-                working_.data() + node(i, static_cast<std::int64_t>(s)) * rows_.width();
+            met_[s] = working_.data() + node(i, static_cast<std::int64_t>(s)) * stride_;
     }
 
     BiasedRows<Rows> rows_;
     Blocks blocks_;
     Codes<T> codes_;
     double* nodes_;
-    std::vector<T> working_;
+    std::int64_t stride_;
+    AlignedVector<T> working_;
     std::vector<T*> met_;  // the nodes of the row at hand
 };
 
