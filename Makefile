@@ -40,7 +40,7 @@ test-core: $(VENV)/tools  ## C++ tests under AddressSanitizer and UndefinedBehav
 	$(BIN)/cmake --build build/sanitize
 	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
 
-bench: $(VENV)/benchmarking  ## Accuracy and speed against peers; writes benchmarks/results/
+bench: $(VENV)/installed  ## Accuracy and speed against peers; writes benchmarks/results/
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/search.py
@@ -63,8 +63,4 @@ $(VENV)/installed: $(VENV)/tools $(SOURCES)
 
 $(VENV)/developing: $(VENV)/installed
 	$(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel ".[dev]"
-	touch $@
-
-$(VENV)/benchmarking: $(VENV)/developing
-	$(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel ".[bench]"
 	touch $@

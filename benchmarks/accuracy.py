@@ -15,6 +15,7 @@ import numpy as np
 from records import save, show
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
+from threadpoolctl import threadpool_limits
 
 from localsvm import ClusteredSVC
 from localsvm.data import load_task, make_xor
@@ -95,9 +96,10 @@ def main(chosen: list[str]) -> int:
     print()
     show(rows)
     if not chosen:
-        save("accuracy", "python benchmarks/accuracy.py", rows)
+        save("accuracy", "python benchmarks/accuracy.py", rows, threads=1)
     return 0 if all(row["reached"] for row in rows) else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    with threadpool_limits(1):
+        sys.exit(main(sys.argv[1:]))

@@ -5,11 +5,6 @@ Writes results/search.json: seconds of both, their ratio and what each chose.
 
 from __future__ import annotations
 
-import os
-
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
-
 import time
 import warnings
 from typing import Any
@@ -19,6 +14,7 @@ from records import save, show
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from threadpoolctl import threadpool_limits
 
 from localsvm import ClusteredSVC, ClusteredSVCCV
 from localsvm.data import load_task
@@ -86,4 +82,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with threadpool_limits(1):
+        main()

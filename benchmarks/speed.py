@@ -7,11 +7,6 @@ rows. Writes results/speed.json: the measurements, and the goals with what was r
 
 from __future__ import annotations
 
-import os
-
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
-
 import subprocess
 import sys
 import tempfile
@@ -28,6 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
+from threadpoolctl import threadpool_limits
 
 from localsvm import ClusteredSVC
 from localsvm.data import Benchmark, load_task
@@ -162,7 +158,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--memory"]:
-        print_peak_memory(*sys.argv[2:])
-    else:
-        main()
+    with threadpool_limits(1):
+        if sys.argv[1:2] == ["--memory"]:
+            print_peak_memory(*sys.argv[2:])
+        else:
+            main()

@@ -81,9 +81,10 @@ class DualCoordinateDescent {
     Certificate solve() {
         collect_rows();
         clip_duals();
-        certify();
+        rebuild();
         if (!finite_norms()) return finish(Status::not_finite);
         double goal = settings_.tol;
+        certificate_.primal = std::numeric_limits<double>::infinity();
         while (!solved()) {
             if (stop_.raised()) return finish(Status::max_time);
             if (certificate_.n_iter == settings_.max_iter)
@@ -123,7 +124,7 @@ class DualCoordinateDescent {
         certificate_.n_iter = std::clamp<std::int64_t>(passes, 1, settings_.max_iter);
     }
     bool solved() const {
-        return std::isfinite(certificate_.primal) &&
+        return std::isfinite(certificate_.primal) && std::isfinite(certificate_.dual) &&
                certificate_.relative_gap() <= settings_.tol;
     }
     bool finite_norms() const {
@@ -248,28 +249,31 @@ class DualCoordinateDescent {
                alpha_[i] * (margin + 0.5 * ridge(i) * alpha_[i]);
     }
 
-    // Weights, primal and dual from the duals alone, in double.
-    void certify() {
-        bool cold = true;
+    // Weights and dual from the duals alone, in double.
+    void rebuild() {
+        double linear = 0;
         weights_.rebuild([&](std::int64_t i) {
-            if (alpha_[i] != 0) cold = false;
-            return abandoned() ? 0.0 : alpha_[i] * targets_.sign(i);
+            if (alpha_[i] == 0 || abandoned()) return 0.0;
+            linear += alpha_[i] * (1.0 - 0.5 * ridge(i) * alpha_[i]);
+            return alpha_[i] * targets_.sign(i);
         });
-        double loss = 0, linear = 0;
+        certificate_.dual = linear - 0.5 * weights_.squared_norm();
+        dual_estimate_ = certificate_.dual;
+    }
+
+    // The same, and the primal.
+    void certify() {
+        rebuild();
+        double loss = 0;
         for (std::size_t b = 0; b + 1 < start_.size(); ++b) {
             for (std::int64_t p = start_[b]; p < start_[b + 1]; ++p) {
-                const std::int64_t i = order_[p].row;
                 if (abandoned()) return;
-                const double f =
-                    cold ? 0.0 : weights_.decide_wide(i, static_cast<std::int64_t>(b));
+                const std::int64_t i = order_[p].row;
+                const double f = weights_.decide_wide(i, static_cast<std::int64_t>(b));
                 loss += loss_of_row(i, targets_.sign(i) * f - 1.0);
-                linear += alpha_[i] * (1.0 - 0.5 * ridge(i) * alpha_[i]);
             }
         }
-        const double half_norm = 0.5 * weights_.squared_norm();
-        certificate_.primal = half_norm + loss;
-        certificate_.dual = linear - half_norm;
-        dual_estimate_ = certificate_.dual;
+        certificate_.primal = 0.5 * weights_.squared_norm() + loss;
     }
 
     Certificate finish(Status status) {

@@ -56,7 +56,7 @@ void run_tasks(std::int64_t n_tasks, int n_threads, const Watch& watch, StopFlag
                const Task& task) {
     using Clock = std::chrono::steady_clock;
     using Seconds = std::chrono::duration<double>;
-    const Seconds poll_interval(std::min(0.05, watch.max_seconds));
+    const Seconds poll_interval(std::clamp(watch.max_seconds, 0.001, 0.05));
     const auto start = Clock::now();
 
     std::mutex mutex;
