@@ -40,10 +40,12 @@ test-core: $(VENV)/tools  ## C++ tests under AddressSanitizer and UndefinedBehav
 	$(BIN)/cmake --build build/sanitize
 	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
 
-bench: $(VENV)/installed  ## Accuracy and speed against peers; writes benchmarks/results/
+bench: $(VENV)/installed  ## Accuracy and speed against peers; rewrites results and README
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/search.py
+	$(BIN)/python examples/demo.py > benchmarks/results/demo.tmp
+	mv benchmarks/results/demo.tmp benchmarks/results/demo.txt
 	$(BIN)/python benchmarks/tables.py
 
 stub: $(VENV)/developing  ## Rewrite the typing stub of the compiled core

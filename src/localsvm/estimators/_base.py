@@ -131,9 +131,7 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         labels : ndarray of shape (n_samples,)
         """
         scores = self.decision_function(X)
-        winner = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(1)
-        labels: NDArray[Any] = self.classes_[winner]
-        return labels
+        return winning_labels(self.classes_, scores)
 
     @abstractmethod
     def _check_parameters(self) -> None: ...
@@ -184,6 +182,12 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def winning_labels(classes: NDArray[Any], scores: NDArray[Any]) -> NDArray[Any]:
+    """Labels that decision values stand for, ``classes[0]`` and the first at a tie."""
+    winner = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+    return np.asarray(classes[winner])
 
 
 def check_solution(solution: LinearSolution, estimator: Any) -> None:

@@ -15,7 +15,7 @@ from sklearn.model_selection import check_cv
 
 from localsvm._checks import check_parameters, integer, list_of, one_of, real
 from localsvm._threads import map_in_threads
-from localsvm.estimators._base import StageClock, TrainingRows
+from localsvm.estimators._base import StageClock, TrainingRows, winning_labels
 from localsvm.estimators._clustered_base import SCALED_C, BaseClusteredSVC
 from localsvm.solvers import SolverOptions, Status
 
@@ -229,18 +229,18 @@ regions_, n_regions_, region_sizes_, duality_gap_, n_iter_, n_support_, fit_repo
         clusterer = self._fit_clusterer(train, n_clusters, options.seed)
         regions, codes = self._cut(train, clusterer)
         test_codes = regions.code(test.X)
-        scores = np.empty((len(global_regs), len(Cs)))
+        scores = np.full((len(global_regs), len(Cs)), np.nan)
         for row, global_reg in enumerate(global_regs):
             duals = None
             for column, C in enumerate(Cs):
+                if duals is not None:
+                    duals *= C / Cs[column - 1]
                 solution, model = self._solve(
                     self._problem(train, C), regions, codes, global_reg, options, duals
                 )
                 if solution.count(Status.not_finite):
-                    scores[row, column] = np.nan
-                    continue
-                growth = Cs[min(column + 1, len(Cs) - 1)] / C
-                duals = solution.duals * growth
+                    break
+                duals = solution.duals
                 decisions = model.decide(test.X, test_codes, None)
                 scores[row, column] = self._score_decisions(decisions, test)
         return scores
@@ -300,9 +300,4 @@ class _ScoredFold(ClassifierMixin, BaseEstimator):
         return self.decisions.ravel() if len(self.classes_) == 2 else self.decisions
 
     def predict(self, X: Any) -> NDArray[Any]:
-        if len(self.classes_) == 2:
-            winner = (self.decisions.ravel() > 0).astype(np.intp)
-        else:
-            winner = self.decisions.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[winner]
-        return labels
+        return winning_labels(self.classes_, self.decision_function(X))
