@@ -21,7 +21,7 @@ test: lint test-core $(VENV)/developing  ## Lint, C++ tests under sanitizers, Py
 test-slow: $(VENV)/developing  ## The tests that take minutes
 	$(BIN)/python -m pytest -m slow
 
-lint: $(VENV)/developing  ## ruff, mypy, import-linter, clang-format, the core's stub
+lint: $(VENV)/developing  ## ruff, mypy, import-linter, clang-format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
