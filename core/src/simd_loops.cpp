@@ -62,21 +62,29 @@ void axpy(W a, const X* x, W* w, std::size_t n) {
     for (; j < n; ++j) w[j] += a * static_cast<W>(x[j]);
 }
 
+// x . (sum_s c[s] w[s]) over Count vectors from j on.
+template <std::size_t Count, class T>
+inline Vector<T> dot_mix_part(const T* x, const T* const* w, const T* c, std::size_t m,
+                              std::size_t j) {
+    constexpr std::size_t lanes = Lanes<T>::count;
+    Vector<T> mixed[Count] = {};
+    for (std::size_t s = 0; s < m; ++s)
+        for (std::size_t r = 0; r < Count; ++r)
+            mixed[r] += c[s] * load<T>(w[s] + j + r * lanes);
+    Vector<T> sum = {};
+    for (std::size_t r = 0; r < Count; ++r)
+        sum += mixed[r] * load<T>(x + j + r * lanes);
+    return sum;
+}
+
 template <class T>
 T dot_mix(const T* x, const T* const* w, const T* c, std::size_t m, std::size_t n) {
     constexpr std::size_t lanes = Lanes<T>::count;
-    Vector<T> sums[2] = {};
+    Vector<T> sums = {};
     std::size_t j = 0;
-    for (; j + 2 * lanes <= n; j += 2 * lanes) {
-        Vector<T> mixed[2] = {};
-        for (std::size_t s = 0; s < m; ++s) {
-            mixed[0] += c[s] * load<T>(w[s] + j);
-            mixed[1] += c[s] * load<T>(w[s] + j + lanes);
-        }
-        sums[0] += mixed[0] * load<T>(x + j);
-        sums[1] += mixed[1] * load<T>(x + j + lanes);
-    }
-    T sum = total<T>(sums[0] + sums[1]);
+    for (; j + 4 * lanes <= n; j += 4 * lanes) sums += dot_mix_part<4>(x, w, c, m, j);
+    for (; j + lanes <= n; j += lanes) sums += dot_mix_part<1>(x, w, c, m, j);
+    T sum = total<T>(sums);
     for (; j < n; ++j) {
         T mixed = 0;
         for (std::size_t s = 0; s < m; ++s) mixed += c[s] * w[s][j];

@@ -34,11 +34,22 @@ struct CacheLineAllocator {
 template <class T>
 using AlignedVector = std::vector<T, CacheLineAllocator<T>>;
 
-// Length of a row of n numbers, rounded up to whole cache lines.
+template <class T>
+std::int64_t rounded_up(std::int64_t n, std::size_t bytes) {
+    const std::int64_t unit = static_cast<std::int64_t>(bytes / sizeof(T));
+    return (n + unit - 1) / unit * unit;
+}
+
+// Length of a row of n numbers that ends with a cache line.
 template <class T>
 std::int64_t padded(std::int64_t n) {
-    constexpr std::int64_t per_line = cache_line / sizeof(T);
-    return (n + per_line - 1) / per_line * per_line;
+    return rounded_up<T>(n, cache_line);
+}
+
+// Length that leaves no remainder to the vector loops; at most the padded one.
+template <class T>
+std::int64_t whole_vectors(std::int64_t n) {
+    return rounded_up<T>(n, cache_line / 2);
 }
 
 }  // namespace localsvm

@@ -45,6 +45,7 @@ template <class T>
 class DenseRows {
   public:
     using value_type = T;
+    static constexpr bool is_dense = true;
 
     DenseRows(const T* data, std::int64_t n_rows, std::int64_t n_cols)
         : data_(data), n_rows_(n_rows), n_cols_(n_cols), loops_(&vector_loops<T>()) {}
@@ -71,12 +72,10 @@ class DenseRows {
     void axpy_wide(std::int64_t i, double a, double* w) const {
         loops_->axpy_wide(a, row(i), w, static_cast<std::size_t>(n_cols_));
     }
-    T dot_mix(std::int64_t i, const T* const* w, const T* c, std::size_t m) const {
-        return loops_->dot_mix(row(i), w, c, m, static_cast<std::size_t>(n_cols_));
+    void copy(std::int64_t i, T* out) const {
+        std::copy(row(i), row(i) + n_cols_, out);
     }
-    void axpy_mix(std::int64_t i, T a, T* const* w, const T* c, std::size_t m) const {
-        loops_->axpy_mix(a, row(i), w, c, m, static_cast<std::size_t>(n_cols_));
-    }
+    const VectorLoops<T>& loops() const { return *loops_; }
     double squared_norm(std::int64_t i) const {
         double sum = 0;
         for (std::int64_t j = 0; j < n_cols_; ++j)
@@ -103,6 +102,7 @@ template <class T, class Index>
 class CsrRows {
   public:
     using value_type = T;
+    static constexpr bool is_dense = false;
 
     CsrRows(const T* data, const Index* columns, const Index* row_start,
             std::int64_t n_rows, std::int64_t n_cols)
@@ -126,14 +126,6 @@ class CsrRows {
     void axpy(std::int64_t i, T a, T* w) const { scatter<T>(i, a, w); }
     void axpy_wide(std::int64_t i, double a, double* w) const {
         scatter<double>(i, a, w);
-    }
-    T dot_mix(std::int64_t i, const T* const* w, const T* c, std::size_t m) const {
-        T sum = 0;
-        for (std::size_t s = 0; s < m; ++s) sum += c[s] * dot(i, w[s]);
-        return sum;
-    }
-    void axpy_mix(std::int64_t i, T a, T* const* w, const T* c, std::size_t m) const {
-        for (std::size_t s = 0; s < m; ++s) axpy(i, a * c[s], w[s]);
     }
     double squared_norm(std::int64_t i) const {
         double sum = 0;

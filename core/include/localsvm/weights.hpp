@@ -173,7 +173,10 @@ class CodedWeights {
           nodes_(nodes),
           stride_(padded<T>(rows.width())),
           working_(static_cast<std::size_t>(codes.n_nodes * stride_)),
-          met_(static_cast<std::size_t>(codes.per_row)) {}
+          row_(static_cast<std::size_t>(whole_vectors<T>(rows.width()))),
+          met_(static_cast<std::size_t>(codes.per_row)) {
+        row_[static_cast<std::size_t>(rows.rows.n_cols())] = static_cast<T>(rows.bias);
+    }
 
     const Blocks& blocks() const { return blocks_; }
     double code_norm(std::int64_t i) const {
@@ -187,26 +190,35 @@ class CodedWeights {
     void leave(std::int64_t) {}
     void prefetch(std::int64_t i) const {
         rows_.rows.prefetch(i);
-        __builtin_prefetch(codes_.nodes + i * codes_.per_row);
-        __builtin_prefetch(coefficients(i));
+        const std::int64_t last = codes_.per_row - 1;
+        for (const std::int64_t s : {std::int64_t(0), last}) {
+            __builtin_prefetch(codes_.nodes + i * codes_.per_row + s);
+            __builtin_prefetch(coefficients(i) + s);
+        }
     }
     double decide(std::int64_t i) {
         meet(i);
         const T* c = coefficients(i);
-        const std::int64_t last = rows_.width() - 1;
-        double at_bias = 0;
-        for (std::size_t s = 0; s < met_.size(); ++s)
-            at_bias += static_cast<double>(c[s]) * static_cast<double>(met_[s][last]);
-        return static_cast<double>(rows_.rows.dot_mix(i, met_.data(), c, met_.size())) +
-               rows_.bias * at_bias;
+        if constexpr (Rows::is_dense) {
+            return static_cast<double>(rows_.rows.loops().dot_mix(
+                row_.data(), met_.data(), c, met_.size(), row_.size()));
+        } else {
+            double sum = 0;
+            for (std::size_t s = 0; s < met_.size(); ++s)
+                sum += static_cast<double>(c[s]) * rows_.dot(i, met_[s]);
+            return sum;
+        }
     }
-    // Follows decide(i), which has met the row's nodes.
+    // Follows decide(i), which has met the row and its nodes.
     void update(std::int64_t i, double step) {
         const T* c = coefficients(i);
-        const std::int64_t last = rows_.width() - 1;
-        rows_.rows.axpy_mix(i, static_cast<T>(step), met_.data(), c, met_.size());
-        for (std::size_t s = 0; s < met_.size(); ++s)
-            met_[s][last] += static_cast<T>(step * rows_.bias) * c[s];
+        if constexpr (Rows::is_dense) {
+            rows_.rows.loops().axpy_mix(static_cast<T>(step), row_.data(), met_.data(),
+                                        c, met_.size(), row_.size());
+        } else {
+            for (std::size_t s = 0; s < met_.size(); ++s)
+                rows_.axpy(i, static_cast<double>(c[s]) * step, met_[s]);
+        }
     }
 
     template <class SignedDual>
@@ -247,6 +259,7 @@ class CodedWeights {
         return codes_.nodes[i * codes_.per_row + s];
     }
     void meet(std::int64_t i) {
+        if constexpr (Rows::is_dense) rows_.rows.copy(i, row_.data());
         for (std::size_t s = 0; s < met_.size(); ++s)
             met_[s] = working_.data() + node(i, static_cast<std::int64_t>(s)) * stride_;
     }
@@ -257,7 +270,8 @@ class CodedWeights {
     double* nodes_;
     std::int64_t stride_;
     AlignedVector<T> working_;
-    std::vector<T*> met_;  // the nodes of the row at hand
+    AlignedVector<T> row_;  // [x; bias; 0 ...] of the row at hand
+    std::vector<T*> met_;   // its nodes
 };
 
 }  // namespace localsvm
