@@ -27,6 +27,13 @@ class Numbers {
     Random random_;
 };
 
+template <class T>
+std::vector<T> random_vector(std::int64_t n, Numbers& numbers) {
+    std::vector<T> result(static_cast<std::size_t>(n));
+    for (T& value : result) value = static_cast<T>(numbers.next());
+    return result;
+}
+
 struct Table {
     std::int64_t n_rows, n_cols;
     std::vector<double> values;

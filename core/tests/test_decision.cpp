@@ -13,13 +13,6 @@ namespace localsvm::testing {
 namespace {
 
 template <class T>
-std::vector<T> random_vector(std::int64_t n, Numbers& numbers) {
-    std::vector<T> result(static_cast<std::size_t>(n));
-    for (T& value : result) value = static_cast<T>(numbers.next());
-    return result;
-}
-
-template <class T>
 struct Model {
     std::int64_t n_nodes, n_outputs, per_row;
     std::vector<T> coef, intercept, coefficients;

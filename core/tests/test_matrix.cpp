@@ -58,13 +58,6 @@ Sum plain_dot(const X* x, const W* w, std::int64_t n) {
 }
 
 template <class T>
-std::vector<T> random_vector(std::int64_t n, Numbers& numbers) {
-    std::vector<T> result(static_cast<std::size_t>(n));
-    for (T& value : result) value = static_cast<T>(numbers.next());
-    return result;
-}
-
-template <class T>
 std::vector<const T*> read_only(const std::vector<T*>& pointers) {
     return {pointers.begin(), pointers.end()};
 }
