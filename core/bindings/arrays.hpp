@@ -71,6 +71,22 @@ inline Watch python_watch(double max_seconds, const nb::object& cancelled) {
                  max_seconds};
 }
 
+// Calls solve(watch, stop) without the GIL; a signal seen meanwhile becomes its Python
+// exception.
+template <class Solve>
+auto run_released(double max_seconds, const nb::object& cancelled, const Solve& solve) {
+    StopFlag stop;
+    auto result = [&] {
+        const nb::gil_scoped_release release;
+        return solve(python_watch(max_seconds, cancelled), stop);
+    }();
+    if (stop.reason() == StopReason::interrupted) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_InterruptedError, "cancelled");
+        throw nb::python_error();
+    }
+    return result;
+}
+
 // Calls f<Handle>() for each storage that the core is compiled for.
 template <class F>
 void for_each_storage(F&& f) {
@@ -85,5 +101,7 @@ void for_each_storage(F&& f) {
 void bind_matrix(nb::module_& module);
 void bind_dual_cd(nb::module_& module);
 void bind_decision(nb::module_& module);
+void bind_kernel(nb::module_& module);
+void bind_neighborhoods(nb::module_& module);
 
 }  // namespace localsvm

@@ -40,22 +40,6 @@ struct RunOptions {
     nb::object cancelled;  // a function that tells, or None
 };
 
-// Runs without the GIL; a signal seen meanwhile becomes its Python exception.
-template <class Solve>
-std::vector<Certificate> run(const RunOptions& options, const Solve& solve) {
-    StopFlag stop;
-    std::vector<Certificate> certificates;
-    {
-        const nb::gil_scoped_release release;
-        certificates = solve(python_watch(options.max_time, options.cancelled), stop);
-    }
-    if (stop.reason() == StopReason::interrupted) {
-        if (!PyErr_Occurred()) PyErr_SetString(PyExc_InterruptedError, "cancelled");
-        throw nb::python_error();
-    }
-    return certificates;
-}
-
 template <class Handle>
 std::vector<Certificate> solve_blocks(const Handle& matrix, const LinearTask& task,
                                       Vector<const std::int64_t> block_start,
@@ -66,12 +50,13 @@ std::vector<Certificate> solve_blocks(const Handle& matrix, const LinearTask& ta
                         static_cast<std::int64_t>(block_start.shape(0)) - 1};
     const std::int64_t n_nodes = blocks.count + (coupling > 0 ? 1 : 0);
     const Batch batch = task.batch(rows, n_nodes, options.n_threads);
-    return run(options, [&](const Watch& watch, StopFlag& stop) {
-        return coupling > 0 ? solve_coupled(rows, batch, blocks, coupling,
-                                            options.settings, watch, stop)
-                            : solve_independent(rows, batch, blocks, options.settings,
-                                                watch, stop);
-    });
+    return run_released(
+        options.max_time, options.cancelled, [&](const Watch& watch, StopFlag& stop) {
+            return coupling > 0 ? solve_coupled(rows, batch, blocks, coupling,
+                                                options.settings, watch, stop)
+                                : solve_independent(rows, batch, blocks,
+                                                    options.settings, watch, stop);
+        });
 }
 
 template <class Handle>
@@ -92,10 +77,11 @@ std::vector<Certificate> solve_codes(
     std::iota(every_row.begin(), every_row.end(), 0);
     const std::int64_t start[2] = {0, rows.n_rows()};
     const Batch batch = task.batch(rows, codes.n_nodes, options.n_threads);
-    return run(options, [&](const Watch& watch, StopFlag& stop) {
-        return solve_coded(rows, batch, Blocks{start, every_row.data(), 1}, codes,
-                           options.settings, watch, stop);
-    });
+    return run_released(
+        options.max_time, options.cancelled, [&](const Watch& watch, StopFlag& stop) {
+            return solve_coded(rows, batch, Blocks{start, every_row.data(), 1}, codes,
+                               options.settings, watch, stop);
+        });
 }
 
 void bind_types(nb::module_& module) {

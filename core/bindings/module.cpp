@@ -6,4 +6,6 @@ NB_MODULE(_core, module) {
     localsvm::bind_matrix(module);
     localsvm::bind_dual_cd(module);
     localsvm::bind_decision(module);
+    localsvm::bind_kernel(module);
+    localsvm::bind_neighborhoods(module);
 }

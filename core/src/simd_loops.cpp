@@ -1,5 +1,6 @@
 // Compiled once per instruction set, with LOCALSVM_ISA naming the set.
 #include <cstring>
+#include <limits>
 
 #include "localsvm/simd.hpp"
 
@@ -98,14 +99,238 @@ void axpy_mix(T a, const T* x, T* const* w, const T* c, std::size_t m, std::size
     for (std::size_t s = 0; s < m; ++s) axpy<T, T>(a * c[s], x, w[s], n);
 }
 
+// The last vector of a row, with zeros where the previous vectors have been already.
+template <class T>
+struct Tail {
+    static constexpr std::size_t lanes = Lanes<T>::count;
+
+    explicit Tail(std::size_t n) : start(n >= lanes ? n - lanes : 0) {
+        const std::size_t done = n / lanes * lanes;
+        for (std::size_t l = 0; l < lanes; ++l)
+            keep[l] = start + l >= done && start + l < n ? T(1) : T(0);
+    }
+    std::size_t start;
+    Vector<T> keep;
+};
+
+// Products are summed in double: large ones may nearly cancel in a kernel matrix.
+// Squared differences have one sign and need no more than their own type.
+struct Dot {
+    template <class T>
+    using Sum = double;
+    template <class V>
+    static V term(V x, V z) {
+        return x * z;
+    }
+};
+struct SquaredDistance {
+    template <class T>
+    using Sum = T;
+    template <class V>
+    static V term(V x, V z) {
+        return (x - z) * (x - z);
+    }
+};
+
+// Count rows at once, so that each vector of x is loaded once for all of them.
+template <class Product, std::size_t Count, class T, class W>
+inline void compare_some(const T* x, const T* const* rows, std::size_t n,
+                         const Tail<W>& tail, T* out) {
+    constexpr std::size_t lanes = Lanes<W>::count;
+    Vector<W> sums[Count] = {};
+    std::size_t j = 0;
+    for (; j + lanes <= n; j += lanes) {
+        const Vector<W> part = load<W>(x + j);
+        for (std::size_t r = 0; r < Count; ++r)
+            sums[r] += Product::term(part, load<W>(rows[r] + j));
+    }
+    if (j < n && n >= lanes) {
+        const Vector<W> part = load<W>(x + tail.start) * tail.keep;
+        for (std::size_t r = 0; r < Count; ++r)
+            sums[r] += Product::term(part, load<W>(rows[r] + tail.start) * tail.keep);
+        j = n;
+    }
+    for (std::size_t r = 0; r < Count; ++r) {
+        W sum = total<W>(sums[r]);
+        for (std::size_t rest = j; rest < n; ++rest)
+            sum +=
+                Product::term(static_cast<W>(x[rest]), static_cast<W>(rows[r][rest]));
+        out[r] = static_cast<T>(sum);
+    }
+}
+
+template <class Product, class T>
+void compare(const T* x, const T* const* rows, std::size_t count, std::size_t n,
+             T* out) {
+    const Tail<typename Product::template Sum<T>> tail(n);
+    std::size_t r = 0;
+    for (; r + 4 <= count; r += 4)
+        compare_some<Product, 4>(x, rows + r, n, tail, out + r);
+    for (; r < count; ++r) compare_some<Product, 1>(x, rows + r, n, tail, out + r);
+}
+
+template <class T>
+struct Exponent;
+template <>
+struct Exponent<float> {
+    typedef std::uint32_t Bits __attribute__((vector_size(32)));
+    static constexpr int mantissa = 23;
+    static constexpr float to_integer = 12582912.0f;  // 1.5 * 2^23
+    static constexpr float lowest = -87.0f;
+    static constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
+    static constexpr int terms = 7;
+};
+template <>
+struct Exponent<double> {
+    typedef std::uint64_t Bits __attribute__((vector_size(32)));
+    static constexpr int mantissa = 52;
+    static constexpr double to_integer = 6755399441055744.0;  // 1.5 * 2^52
+    static constexpr double lowest = -708.0;
+    static constexpr double ln2_high = 0.693145751953125,
+                            ln2_low = 1.42860682030941723212e-6;
+    static constexpr int terms = 13;
+};
+
+// exp(x) for x <= 0: 2^m e^r with |r| <= ln(2) / 2, e^r by its series to one unit in
+// the last place. Below the smallest normal number it is zero.
+template <class T>
+inline Vector<T> exp_of(Vector<T> x) {
+    using E = Exponent<T>;
+    using Bits = typename E::Bits;
+    const Vector<T> zero = {};
+    const Vector<T> floor = zero + E::lowest;
+    const Vector<T> bounded = x < floor ? floor : x;
+    const Vector<T> shifted = bounded * T(1.4426950408889634) + E::to_integer;
+    const Vector<T> m = shifted - E::to_integer;
+    const Vector<T> r = (bounded - m * E::ln2_high) - m * E::ln2_low;
+    Vector<T> series = zero + T(1);
+    for (int term = E::terms; term > 0; --term)
+        series = series * r * (T(1) / T(term)) + T(1);
+    Bits bits;
+    std::memcpy(&bits, &shifted, sizeof bits);
+    Bits scale = bits << E::mantissa;
+    Bits series_bits;
+    std::memcpy(&series_bits, &series, sizeof series_bits);
+    scale += series_bits;  // adds m to the exponent
+    Vector<T> result;
+    std::memcpy(&result, &scale, sizeof result);
+    return x < floor ? zero : result;
+}
+
+// Calls f on each vector of v; the last is filled up with zeros.
+template <class T, class F>
+inline void for_each_vector(T* v, std::size_t n, F f) {
+    constexpr std::size_t lanes = Lanes<T>::count;
+    std::size_t j = 0;
+    for (; j + lanes <= n; j += lanes) {
+        const Vector<T> result = f(load<T>(v + j));
+        std::memcpy(v + j, &result, sizeof result);
+    }
+    if (j == n) return;
+    Vector<T> last = {};
+    std::memcpy(&last, v + j, (n - j) * sizeof(T));
+    last = f(last);
+    std::memcpy(v + j, &last, (n - j) * sizeof(T));
+}
+
+template <class T>
+void exponentials(T a, T* v, std::size_t n) {
+    for_each_vector(v, n, [a](Vector<T> x) { return exp_of<T>(a * x); });
+}
+
+template <class T>
+void powers(T a, T b, int degree, T* v, std::size_t n) {
+    for_each_vector(v, n, [=](Vector<T> x) {
+        Vector<T> factor = a * x + b;
+        Vector<T> result = Vector<T>{} + T(1);
+        for (int rest = degree; rest > 0; rest /= 2) {
+            if (rest % 2) result *= factor;
+            factor *= factor;
+        }
+        return result;
+    });
+}
+
+typedef std::int64_t Indices __attribute__((vector_size(32)));
+
+template <class T>
+Extreme move(double step, const T* plus, const T* minus, const double* up,
+             double* gradient, std::size_t n) {
+    constexpr std::size_t lanes = Lanes<double>::count;
+    Vector<double> lowest = Vector<double>{} + std::numeric_limits<double>::infinity();
+    Indices where = Indices{} - 1;
+    Indices here = {0, 1, 2, 3};
+    for (std::size_t j = 0; j < n;
+         j += lanes, here += static_cast<std::int64_t>(lanes)) {
+        const Vector<double> moved =
+            load<double>(gradient + j) +
+            step * (load<double>(plus + j) - load<double>(minus + j));
+        std::memcpy(gradient + j, &moved, sizeof moved);
+        const Vector<double> value = moved + load<double>(up + j);
+        const Indices better = value < lowest;
+        lowest = better ? value : lowest;
+        where = better ? here : where;
+    }
+    Extreme result{lowest[0], where[0]};
+    for (std::size_t l = 1; l < lanes; ++l)
+        if (lowest[l] < result.value) result = {lowest[l], where[l]};
+    return result;
+}
+
+// Gains are compared as fractions, crosswise: a division costs more than the rest.
+template <class T>
+Partner find_partner(double lowest, double corner, const T* row, const T* diagonal,
+                     const double* gradient, const double* low, std::size_t n) {
+    constexpr std::size_t lanes = Lanes<double>::count;
+    const Vector<double> zero = {};
+    const Vector<double> flattest = zero + 1e-12;
+    Vector<double> gain = zero, cost = zero + 1.0;
+    Vector<double> highest = zero - std::numeric_limits<double>::infinity();
+    Indices where = Indices{} - 1;
+    Indices here = {0, 1, 2, 3};
+    for (std::size_t j = 0; j < n;
+         j += lanes, here += static_cast<std::int64_t>(lanes)) {
+        const Vector<double> value = load<double>(gradient + j) + load<double>(low + j);
+        highest = value > highest ? value : highest;
+        const Vector<double> difference = value - lowest;
+        const Vector<double> excess = difference > zero ? difference : zero;
+        const Vector<double> bend =
+            corner + load<double>(diagonal + j) - 2.0 * load<double>(row + j);
+        const Vector<double> curvature = bend > flattest ? bend : flattest;
+        const Vector<double> squared = excess * excess;
+        const Indices better = squared * cost > gain * curvature;
+        gain = better ? squared : gain;
+        cost = better ? curvature : cost;
+        where = better ? here : where;
+    }
+    Partner result{where[0], highest[0]};
+    std::size_t best = 0;
+    for (std::size_t l = 1; l < lanes; ++l) {
+        if (gain[l] * cost[best] > gain[best] * cost[l]) {
+            best = l;
+            result.index = where[l];
+        }
+        if (highest[l] > result.highest) result.highest = highest[l];
+    }
+    return result;
+}
+
 extern const VectorLoops<float> float_loops;
 extern const VectorLoops<double> double_loops;
-const VectorLoops<float> float_loops{dot<float, float>,  dot<float, double>,
-                                     axpy<float, float>, axpy<float, double>,
-                                     dot_mix<float>,     axpy_mix<float>};
-const VectorLoops<double> double_loops{dot<double, double>,  dot<double, double>,
-                                       axpy<double, double>, axpy<double, double>,
-                                       dot_mix<double>,      axpy_mix<double>};
+const VectorLoops<float> float_loops{
+    dot<float, float>,   dot<float, double>,
+    axpy<float, float>,  axpy<float, double>,
+    dot_mix<float>,      axpy_mix<float>,
+    compare<Dot, float>, compare<SquaredDistance, float>,
+    exponentials<float>, powers<float>,
+    move<float>,         find_partner<float>};
+const VectorLoops<double> double_loops{
+    dot<double, double>,  dot<double, double>,
+    axpy<double, double>, axpy<double, double>,
+    dot_mix<double>,      axpy_mix<double>,
+    compare<Dot, double>, compare<SquaredDistance, double>,
+    exponentials<double>, powers<double>,
+    move<double>,         find_partner<double>};
 
 }  // namespace LOCALSVM_ISA
 }  // namespace localsvm

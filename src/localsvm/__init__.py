@@ -1,6 +1,20 @@
 """Large non-linear classification by many small SVMs instead of one big one."""
 
-from localsvm.estimators import ClusteredSVC, ClusteredSVCCV, GeneralizationBound
+from localsvm.estimators import (
+    ClusteredSVC,
+    ClusteredSVCCV,
+    GeneralizationBound,
+    LocalSVC,
+    LocalSVCCV,
+    NeighborSVC,
+)
 
-__all__ = ["ClusteredSVC", "ClusteredSVCCV", "GeneralizationBound"]
+__all__ = [
+    "ClusteredSVC",
+    "ClusteredSVCCV",
+    "GeneralizationBound",
+    "LocalSVC",
+    "LocalSVCCV",
+    "NeighborSVC",
+]
 __version__ = "0.1.0"

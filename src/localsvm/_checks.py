@@ -63,12 +63,12 @@ def integer(low: int) -> Constraint:
 
 
 def one_of(*options: Any) -> Constraint:
-    """One of the given strings, or None."""
+    """One of the given strings or integers, or None."""
     words = " or ".join(repr(option) for option in options)
     return Constraint(
         words,
         lambda value: any(
-            value is option or (isinstance(value, str) and value == option)
+            value is option or (isinstance(value, (str, int)) and value == option)
             for option in options
         ),
     )
@@ -98,6 +98,19 @@ def with_methods(*methods: str) -> Constraint:
 def mapping() -> Constraint:
     """Accept a dictionary."""
     return Constraint("a dict", lambda value: isinstance(value, dict))
+
+
+def mapping_of(**entries: Constraint) -> Constraint:
+    """Accept a dictionary with some of the keys, each value as its constraint says."""
+    words = " and/or ".join(f"{key!r}: {each.words}" for key, each in entries.items())
+    return Constraint(
+        f"a dict with {words}",
+        lambda value: (
+            isinstance(value, dict)
+            and len(value) > 0
+            and all(key in entries and entries[key].holds(value[key]) for key in value)
+        ),
+    )
 
 
 def boolean() -> Constraint:

@@ -1,7 +1,8 @@
 """Compiled solvers of localsvm: arrays in, arrays out, no validation."""
 
+from collections.abc import Sequence
 import enum
-from typing import Annotated, overload
+from typing import Annotated, Any, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -167,3 +168,134 @@ def smallest_scores(score: Annotated[NDArray[numpy.float64], dict(shape=(None, N
     """
     Columns of the smallest scores of each row, smallest first, and the scores.
     """
+
+class KernelKind(enum.Enum):
+    """Form of a kernel."""
+
+    linear = 0
+
+    polynomial = 1
+
+    rbf = 2
+
+class Kernel:
+    """A kernel with its parameters."""
+
+    def __init__(self, *, kind: KernelKind, gamma: float, coef0: float, degree: int) -> None: ...
+
+class KernelOptions:
+    """How far and how long SMO iterates."""
+
+    def __init__(self, *, tol: float, max_iter: int, cache_bytes: int, max_time: float, n_threads: int, cancelled: object | None) -> None: ...
+
+class BoxTask:
+    """Boxes and targets of one problem; beta is start and result."""
+
+    def __init__(self, *, lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
+
+class SmoCertificate(Certificate):
+    """Certificate of a kernel SVM."""
+
+    @property
+    def violation(self) -> float: ...
+
+    @property
+    def intercept(self) -> float: ...
+
+@overload
+def solve_kernel(matrix: DenseFloat32, kernel: Kernel, task: BoxTask, options: KernelOptions) -> SmoCertificate: ...
+
+@overload
+def solve_kernel(matrix: DenseFloat64, kernel: Kernel, task: BoxTask, options: KernelOptions) -> SmoCertificate: ...
+
+@overload
+def solve_kernel(matrix: CsrFloat32Int32, kernel: Kernel, task: BoxTask, options: KernelOptions) -> SmoCertificate: ...
+
+@overload
+def solve_kernel(matrix: CsrFloat64Int32, kernel: Kernel, task: BoxTask, options: KernelOptions) -> SmoCertificate: ...
+
+@overload
+def solve_kernel(matrix: CsrFloat32Int64, kernel: Kernel, task: BoxTask, options: KernelOptions) -> SmoCertificate: ...
+
+@overload
+def solve_kernel(matrix: CsrFloat64Int64, kernel: Kernel, task: BoxTask, options: KernelOptions) -> SmoCertificate:
+    """Solve one kernel SVM; kernel rows are computed and cached."""
+
+@overload
+def solve_gram(gram: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], task: BoxTask, options: KernelOptions) -> SmoCertificate: ...
+
+@overload
+def solve_gram(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], task: BoxTask, options: KernelOptions) -> SmoCertificate:
+    """Solve one kernel SVM on a given kernel matrix."""
+
+class NeighborhoodTask:
+    """Classes and weights of rows, and lists of rows."""
+
+    def __init__(self, *, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class LocalKernel:
+    """Kernel and penalty of each neighbourhood, or a choice."""
+
+    def __init__(self, *, kernel: Kernel, C: float, local_gamma: bool, C_factors: Sequence[float], gamma_factors: Sequence[float], n_folds: int) -> None: ...
+
+class ModelArrays:
+    """Models end to end, not copied."""
+
+    def __init__(self, *, support_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], support: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], pair_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pairs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], intercept: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coef_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], coef: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], only_class: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], gamma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+@overload
+def fit_neighborhoods(matrix: DenseFloat32, task: NeighborhoodTask, local: LocalKernel, options: KernelOptions) -> dict[str, Any]: ...
+
+@overload
+def fit_neighborhoods(matrix: DenseFloat64, task: NeighborhoodTask, local: LocalKernel, options: KernelOptions) -> dict[str, Any]: ...
+
+@overload
+def fit_neighborhoods(matrix: CsrFloat32Int32, task: NeighborhoodTask, local: LocalKernel, options: KernelOptions) -> dict[str, Any]: ...
+
+@overload
+def fit_neighborhoods(matrix: CsrFloat64Int32, task: NeighborhoodTask, local: LocalKernel, options: KernelOptions) -> dict[str, Any]: ...
+
+@overload
+def fit_neighborhoods(matrix: CsrFloat32Int64, task: NeighborhoodTask, local: LocalKernel, options: KernelOptions) -> dict[str, Any]: ...
+
+@overload
+def fit_neighborhoods(matrix: CsrFloat64Int64, task: NeighborhoodTask, local: LocalKernel, options: KernelOptions) -> dict[str, Any]:
+    """Kernel SVMs of many neighbourhoods, as flat arrays."""
+
+@overload
+def cross_validate_neighborhoods(matrix: DenseFloat32, task: NeighborhoodTask, local: LocalKernel, assigned: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], in_train: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], test_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], test_fold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], options: KernelOptions) -> None: ...
+
+@overload
+def cross_validate_neighborhoods(matrix: DenseFloat64, task: NeighborhoodTask, local: LocalKernel, assigned: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], in_train: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], test_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], test_fold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], options: KernelOptions) -> None: ...
+
+@overload
+def cross_validate_neighborhoods(matrix: CsrFloat32Int32, task: NeighborhoodTask, local: LocalKernel, assigned: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], in_train: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], test_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], test_fold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], options: KernelOptions) -> None: ...
+
+@overload
+def cross_validate_neighborhoods(matrix: CsrFloat64Int32, task: NeighborhoodTask, local: LocalKernel, assigned: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], in_train: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], test_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], test_fold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], options: KernelOptions) -> None: ...
+
+@overload
+def cross_validate_neighborhoods(matrix: CsrFloat32Int64, task: NeighborhoodTask, local: LocalKernel, assigned: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], in_train: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], test_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], test_fold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], options: KernelOptions) -> None: ...
+
+@overload
+def cross_validate_neighborhoods(matrix: CsrFloat64Int64, task: NeighborhoodTask, local: LocalKernel, assigned: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], in_train: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], test_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], test_fold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], options: KernelOptions) -> None:
+    """Scores of held-out rows for each width and penalty."""
+
+@overload
+def decide_by_models(support_rows: DenseFloat32, models: ModelArrays, kernel: Kernel, n_classes: int, queries: DenseFloat32, route: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None: ...
+
+@overload
+def decide_by_models(support_rows: DenseFloat64, models: ModelArrays, kernel: Kernel, n_classes: int, queries: DenseFloat64, route: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None: ...
+
+@overload
+def decide_by_models(support_rows: CsrFloat32Int32, models: ModelArrays, kernel: Kernel, n_classes: int, queries: CsrFloat32Int32, route: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None: ...
+
+@overload
+def decide_by_models(support_rows: CsrFloat64Int32, models: ModelArrays, kernel: Kernel, n_classes: int, queries: CsrFloat64Int32, route: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None: ...
+
+@overload
+def decide_by_models(support_rows: CsrFloat32Int64, models: ModelArrays, kernel: Kernel, n_classes: int, queries: CsrFloat32Int64, route: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None: ...
+
+@overload
+def decide_by_models(support_rows: CsrFloat64Int64, models: ModelArrays, kernel: Kernel, n_classes: int, queries: CsrFloat64Int64, route: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
+    """Scores of each query by the model that it is routed to."""

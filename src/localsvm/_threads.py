@@ -12,8 +12,10 @@ from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 __all__ = [
+    "call_interruptibly",
     "effective_n_jobs",
     "map_in_threads",
+    "map_interruptibly",
     "map_row_blocks",
     "single_threaded_libraries",
 ]
@@ -65,6 +67,29 @@ def single_threaded_libraries() -> Iterator[None]:
         yield
     finally:
         _library_limit.release()
+
+
+def call_interruptibly(function: Callable[[], Result]) -> Result:
+    """Call a function that does not look for signals, and let Ctrl-C through.
+
+    The function runs on another thread. If it is interrupted, its end is not awaited
+    and its result is dropped; it must not change anything that others see.
+    """
+    return next(map_interruptibly(lambda _: function(), [None], 1))
+
+
+def map_interruptibly(
+    function: Callable[[Item], Result], items: Sequence[Item], n_jobs: int | None
+) -> Iterator[Result]:
+    """Yield ``function`` of each item, in order, and let Ctrl-C through.
+
+    As in :func:`call_interruptibly`, on ``n_jobs`` threads.
+    """
+    pool = ThreadPoolExecutor(max(1, min(effective_n_jobs(n_jobs), len(items))))
+    try:
+        yield from pool.map(function, items)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def map_in_threads(

@@ -254,7 +254,7 @@ def test_iteration_limit_warns_once_with_gap_and_remedy(data):
         model.fit(*data)
     assert len(caught) == 1
     text = str(caught[0].message)
-    assert "1 of 1 linear problems stopped at max_iter=2" in text
+    assert "1 of 1 problems stopped at max_iter=2" in text
     assert f"{model.duality_gap_:.1e}" in text
     assert "Scale the features" in text
     assert caught[0].filename == __file__

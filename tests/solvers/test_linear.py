@@ -127,7 +127,7 @@ def test_coupled_regions_match_the_explicit_expansion(global_reg, loss, storage,
         region,
         5,
         coupling=1 / global_reg,
-        options=SolverOptions(loss, **TIGHT),
+        options=SolverOptions(loss=loss, **TIGHT),
     )
     codes = linear_svm.coupled_codes(region, 5, global_reg)
     expanded = linear_svm.expand(linear_svm.with_bias(X, 1.0), codes)
@@ -215,7 +215,7 @@ def test_codes_match_the_explicit_expansion(loss, storage, seed):
     coefficients = rng.uniform(-1, 1, nodes.shape)
     coefficients[0, 0] = 0
     solution = solve_codes(
-        problem, nodes, coefficients, 6, options=SolverOptions(loss, **TIGHT)
+        problem, nodes, coefficients, 6, options=SolverOptions(loss=loss, **TIGHT)
     )
     codes = np.zeros((len(X), 6))
     np.put_along_axis(codes, nodes.astype(np.intp), coefficients, axis=1)

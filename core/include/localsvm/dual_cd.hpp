@@ -53,17 +53,6 @@ struct Targets {
     double sign(std::int64_t i) const { return label[i] == positive ? 1.0 : -1.0; }
 };
 
-struct Certificate {
-    double primal = 0;
-    double dual = 0;
-    std::int64_t n_iter = 0;
-    Status status = Status::max_iter;
-
-    double relative_gap() const {
-        return primal > 0 ? std::max(0.0, primal - dual) / primal : 0.0;
-    }
-};
-
 template <class Weights>
 class DualCoordinateDescent {
   public:

@@ -75,6 +75,7 @@ class DenseRows {
     void copy(std::int64_t i, T* out) const {
         std::copy(row(i), row(i) + n_cols_, out);
     }
+    const T* row(std::int64_t i) const { return data_ + i * n_cols_; }
     const VectorLoops<T>& loops() const { return *loops_; }
     double squared_norm(std::int64_t i) const {
         double sum = 0;
@@ -90,8 +91,6 @@ class DenseRows {
     }
 
   private:
-    const T* row(std::int64_t i) const { return data_ + i * n_cols_; }
-
     const T* data_;
     std::int64_t n_rows_, n_cols_;
     const VectorLoops<T>* loops_;

@@ -6,8 +6,21 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace localsvm {
+
+// A smallest or largest entry; index -1 if there is none.
+struct Extreme {
+    double value;
+    std::int64_t index;
+};
+
+// The second row of an SMO step, and the largest gradient among those that may fall.
+struct Partner {
+    std::int64_t index;
+    double highest;
+};
 
 template <class T>
 struct VectorLoops {
@@ -20,6 +33,24 @@ struct VectorLoops {
                  std::size_t n);
     void (*axpy_mix)(T a, const T* x, T* const* w, const T* c, std::size_t m,
                      std::size_t n);
+    // out[r] = x . rows[r], and out[r] = |x - rows[r]|^2, for r < count
+    void (*dots)(const T* x, const T* const* rows, std::size_t count, std::size_t n,
+                 T* out);
+    void (*squared_distances)(const T* x, const T* const* rows, std::size_t count,
+                              std::size_t n, T* out);
+    // v = exp(a v) where a v <= 0, and v = (a v + b)^degree
+    void (*exponentials)(T a, T* v, std::size_t n);
+    void (*powers)(T a, T b, int degree, T* v, std::size_t n);
+    // The loops of SMO; n is a multiple of 8. A barrier is 0 where the row may move and
+    // infinite (+ for up, - for low) where it may not.
+    // gradient += step (plus - minus); the smallest gradient + up
+    Extreme (*move)(double step, const T* plus, const T* minus, const double* up,
+                    double* gradient, std::size_t n);
+    // argmax over gradient + low > lowest of (gradient - lowest)^2 / curvature,
+    // curvature = corner + diagonal - 2 row  [Fan 2005, WSS 2]
+    Partner (*find_partner)(double lowest, double corner, const T* row,
+                            const T* diagonal, const double* gradient,
+                            const double* low, std::size_t n);
 };
 
 template <class T>

@@ -1,6 +1,7 @@
-// How a solve ended, and the flag that ends it early.
+// How a solve ended, how good its result is, and the flag that ends it early.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -11,6 +12,18 @@ enum class Status : std::int32_t {
     max_iter = 1,
     max_time = 2,
     not_finite = 3,
+};
+
+// Objectives of a solution: the optimum lies between the two.
+struct Certificate {
+    double primal = 0;
+    double dual = 0;
+    std::int64_t n_iter = 0;
+    Status status = Status::max_iter;
+
+    double relative_gap() const {
+        return primal > 0 ? std::max(0.0, primal - dual) / primal : 0.0;
+    }
 };
 
 enum class StopReason : int { none = 0, interrupted = 1, out_of_time = 2 };

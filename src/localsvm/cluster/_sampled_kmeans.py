@@ -15,7 +15,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from localsvm import _core
 from localsvm._checks import (
     check_parameters,
     check_rows,
@@ -23,9 +22,9 @@ from localsvm._checks import (
     integer,
     one_of,
 )
-from localsvm._rows import as_rows
 from localsvm._threads import single_threaded_libraries
 from localsvm.cluster._centers import NearestCenters
+from localsvm.cluster._distinct import distinct_rows, merge_weights, take_rows
 
 _SAMPLED_ROWS_PER_CLUSTER = 50
 _SEEDING_ROWS_PER_CLUSTER = 5
@@ -128,10 +127,11 @@ class SampledKMeans(ClusterMixin, BaseEstimator):
                 f"n_samples={X.shape[0]} should be >= n_clusters={self.n_clusters}."
             )
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        first, row_weight = _distinct_rows(X, weight, seed)
+        first, kind = distinct_rows(X, weight, seed)
+        row_weight = merge_weights(weight, kind)
         n_clusters = self._n_clusters(len(first))
         limit = self.max_samples or max(10_000, _SAMPLED_ROWS_PER_CLUSTER * n_clusters)
-        rows = _take(X, first[:limit])
+        rows = take_rows(X, first[:limit])
         self.n_sampled_ = rows.shape[0]
         centers, self.n_iter_ = self._lloyd(rows, row_weight[:limit], n_clusters, seed)
         self.cluster_centers_ = centers
@@ -207,25 +207,3 @@ class SampledKMeans(ClusterMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.transformer_tags = None
         return tags
-
-
-def _distinct_rows(
-    X: Any, weight: NDArray[np.float64], seed: int
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """One index per distinct row of positive weight, in hash order, and its weight."""
-    hashes = np.empty(X.shape[0], dtype=np.uint64)
-    _core.hash_rows(as_rows(X), seed, hashes)
-    present = np.flatnonzero(weight > 0)
-    _, first, copy_of = np.unique(
-        hashes[present], return_index=True, return_inverse=True
-    )
-    merged_weight = np.bincount(copy_of, weights=weight[present]).astype(np.float64)
-    return present[first], merged_weight
-
-
-def _take(X: Any, index: NDArray[np.intp]) -> Any:
-    rows = X[index]
-    if sparse.issparse(rows):
-        rows.indices = rows.indices.astype(np.int32, copy=False)
-        rows.indptr = rows.indptr.astype(np.int32, copy=False)
-    return rows

@@ -3,5 +3,15 @@
 from localsvm.estimators._clustered import ClusteredSVC
 from localsvm.estimators._clustered_cv import ClusteredSVCCV
 from localsvm.estimators._generalization_bound import GeneralizationBound
+from localsvm.estimators._local import LocalSVC
+from localsvm.estimators._local_cv import LocalSVCCV
+from localsvm.estimators._neighbor import NeighborSVC
 
-__all__ = ["ClusteredSVC", "ClusteredSVCCV", "GeneralizationBound"]
+__all__ = [
+    "ClusteredSVC",
+    "ClusteredSVCCV",
+    "GeneralizationBound",
+    "LocalSVC",
+    "LocalSVCCV",
+    "NeighborSVC",
+]

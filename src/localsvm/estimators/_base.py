@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from localsvm._checks import check_rows, check_sample_weight, warn_if_unscaled
-from localsvm.solvers import LinearSolution, Status
+from localsvm.solvers import Status
 
 
 @dataclass(frozen=True)
@@ -190,26 +190,32 @@ def winning_labels(classes: NDArray[Any], scores: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(classes[winner])
 
 
-def check_solution(solution: LinearSolution, estimator: Any) -> None:
-    """Raise if the numbers overflowed; warn once if the gap is above ``tol``."""
-    total = len(solution.certificates)
+class Solution(Protocol):
+    """What a solver tells of how its problems ended."""
+
+    @property
+    def n_problems(self) -> int: ...
+    @property
+    def shortfall(self) -> str: ...
+    def count(self, status: Status) -> int: ...
+
+
+def check_solution(solution: Solution, estimator: Any, stacklevel: int) -> None:
+    """Raise if the numbers overflowed; warn once if a limit came before ``tol``."""
     if solution.count(Status.not_finite):
         raise ValueError(
             "The solver met values that are not finite: X has entries too large for "
             "their squares. Scale the features, e.g. with StandardScaler."
         )
-    for status, limit in (
-        (Status.max_iter, f"max_iter={estimator.max_iter}"),
-        (Status.max_time, f"max_time={estimator.max_time}"),
-    ):
+    for status, name in ((Status.max_iter, "max_iter"), (Status.max_time, "max_time")):
         stopped = solution.count(status)
         if stopped:
             warnings.warn(
-                f"{stopped} of {total} linear problems stopped at {limit} (worst "
-                f"relative duality gap {solution.worst_gap:.1e}, tol={estimator.tol}). "
-                "Scale the features, lower C, or allow more.",
+                f"{stopped} of {solution.n_problems} problems stopped at "
+                f"{name}={getattr(estimator, name)} ({solution.shortfall}, "
+                f"tol={estimator.tol}). Scale the features, lower C, or allow more.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=stacklevel + 1,
             )
 
 

@@ -9,14 +9,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
 from localsvm._checks import check_parameters, integer, list_of, one_of, real
 from localsvm._threads import map_in_threads
-from localsvm.estimators._base import StageClock, TrainingRows, winning_labels
+from localsvm.estimators._base import StageClock, TrainingRows
 from localsvm.estimators._clustered_base import SCALED_C, BaseClusteredSVC
+from localsvm.estimators._grid_scores import (
+    best_setting,
+    results_table,
+    score_decisions,
+)
 from localsvm.solvers import SolverOptions, Status
 
 _SCALED_C_FACTORS = (0.1, 0.3, 1.0, 3.0)
@@ -242,16 +245,10 @@ regions_, n_regions_, region_sizes_, duality_gap_, n_iter_, n_support_, fit_repo
                     break
                 duals = solution.duals
                 decisions = model.decide(test.X, test_codes, None)
-                scores[row, column] = self._score_decisions(decisions, test)
+                scores[row, column] = score_decisions(
+                    self.classes_, decisions, test, self.scoring
+                )
         return scores
-
-    def _score_decisions(self, decisions: NDArray[Any], test: TrainingRows) -> float:
-        candidate = _ScoredFold(self.classes_, decisions)
-        scorer = check_scoring(candidate, scoring=self.scoring)
-        y = self.classes_[test.class_index]
-        if self.scoring is None:
-            return float(scorer(candidate, test.X, y, sample_weight=test.sample_weight))
-        return float(scorer(candidate, test.X, y))
 
     def _choose(
         self,
@@ -260,44 +257,14 @@ regions_, n_regions_, region_sizes_, duality_gap_, n_iter_, n_support_, fit_repo
     ) -> None:
         settings = list(product(*grid))
         by_fold = scores.reshape(len(scores), -1)
-        mean = by_fold.mean(axis=0)
-        if np.isnan(mean).all():
-            raise ValueError("No setting could be scored. Scale the features.")
-        best = int(np.nanargmax(mean))
+        best = best_setting(by_fold)
         self.n_clusters_, self.global_reg_, self.C_ = settings[best]
-        self.best_score_ = float(mean[best])
+        self.best_score_ = float(by_fold[:, best].mean())
         self.n_splits_ = len(scores)
         self.best_params_ = {
             "C": self.C_,
             "global_reg": self.global_reg_,
             "n_clusters": self.n_clusters_,
         }
-        descending = np.unique(-mean, return_inverse=True)[1]
-        counts = np.bincount(descending)
-        first_rank = np.concatenate([[0], np.cumsum(counts)[:-1]]) + 1
-        self.cv_results_ = {
-            "param_n_clusters": np.array([setting[0] for setting in settings]),
-            "param_global_reg": np.array([setting[1] for setting in settings]),
-            "param_C": np.array([setting[2] for setting in settings]),
-            "mean_test_score": mean,
-            "std_test_score": by_fold.std(axis=0),
-            "rank_test_score": first_rank[descending],
-            **{f"split{i}_test_score": fold for i, fold in enumerate(by_fold)},
-        }
-
-
-class _ScoredFold(ClassifierMixin, BaseEstimator):
-    """Decision values of one fold's test rows in the shape that scorers ask for."""
-
-    def __init__(self, classes_: NDArray[Any], decisions: NDArray[Any]) -> None:
-        self.classes_ = classes_
-        self.decisions = decisions
-
-    def fit(self, X: Any, y: Any) -> _ScoredFold:
-        return self
-
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        return self.decisions.ravel() if len(self.classes_) == 2 else self.decisions
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        return winning_labels(self.classes_, self.decision_function(X))
+        names = ("n_clusters", "global_reg", "C")
+        self.cv_results_ = results_table(names, settings, by_fold)

@@ -1,5 +1,13 @@
 """Solvers: the Python face of the compiled core."""
 
+from localsvm.solvers._kernel import (
+    BoxProblem,
+    KernelOptions,
+    KernelSolution,
+    solve_gram,
+    solve_kernel,
+)
+from localsvm.solvers._limits import RunLimits
 from localsvm.solvers._linear import (
     LinearProblem,
     LinearSolution,
@@ -8,12 +16,30 @@ from localsvm.solvers._linear import (
     solve_blocks,
     solve_codes,
 )
+from localsvm.solvers._neighborhoods import (
+    LabelledRows,
+    LocalKernel,
+    LocalModels,
+    cross_validate_neighborhoods,
+    fit_neighborhoods,
+)
 
 __all__ = [
+    "BoxProblem",
+    "KernelOptions",
+    "KernelSolution",
+    "LabelledRows",
     "LinearProblem",
     "LinearSolution",
+    "LocalKernel",
+    "LocalModels",
+    "RunLimits",
     "SolverOptions",
     "Status",
+    "cross_validate_neighborhoods",
+    "fit_neighborhoods",
     "solve_blocks",
     "solve_codes",
+    "solve_gram",
+    "solve_kernel",
 ]

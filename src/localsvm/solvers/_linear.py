@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from localsvm import _core
 from localsvm._rows import as_rows
+from localsvm.solvers._limits import RunLimits
 
 Status = _core.Status
 
@@ -53,34 +53,23 @@ class LinearProblem:
 
 
 @dataclass(frozen=True)
-class SolverOptions:
-    """How far and how long to iterate.
+class SolverOptions(RunLimits):
+    """How far and how long dual coordinate descent iterates.
+
+    ``tol`` is the relative duality gap (primal - dual) / primal; an iteration is a
+    pass: as many row visits as there are rows.
 
     Parameters
     ----------
+    tol, max_iter, max_time, n_threads, cancel
+        As in :class:`RunLimits`.
     loss : {"hinge", "squared_hinge"}
-    tol : float
-        Stop when (primal - dual) / primal is at most this.
-    max_iter : int
-        Passes: one is as many row visits as there are rows.
-    max_time : float or None
-        Seconds after which the current iterate is returned.
     seed : int
         Of the row permutations.
-    n_threads : int
-        Threads over independent problems; does not change the result.
-    cancel : threading.Event or None
-        Ends the solve with an InterruptedError when it is set. A thread other than the
-        main one needs it, since it does not see Ctrl-C.
     """
 
     loss: str = "hinge"
-    tol: float = 1e-3
-    max_iter: int = 1000
-    max_time: float | None = None
     seed: int = 0
-    n_threads: int = 1
-    cancel: threading.Event | None = None
 
     def to_core(self) -> _core.RunOptions:
         """Give the settings as the core takes them."""
@@ -89,9 +78,9 @@ class SolverOptions:
             tol=self.tol,
             max_iter=self.max_iter,
             seed=self.seed,
-            max_time=np.inf if self.max_time is None else self.max_time,
+            max_time=self.seconds,
             n_threads=self.n_threads,
-            cancelled=None if self.cancel is None else self.cancel.is_set,
+            cancelled=self.cancelled,
         )
 
 
@@ -118,6 +107,16 @@ class LinearSolution:
     def n_iter(self) -> int:
         """Most passes that a problem took."""
         return max(certificate.n_iter for certificate in self.certificates)
+
+    @property
+    def n_problems(self) -> int:
+        """Number of independent problems."""
+        return len(self.certificates)
+
+    @property
+    def shortfall(self) -> str:
+        """How far from optimal the worst problem is, in words."""
+        return f"worst relative duality gap {self.worst_gap:.1e}"
 
     @property
     def worst_gap(self) -> float:

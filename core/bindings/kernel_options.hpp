@@ -1,0 +1,18 @@
+// Settings of the kernel solvers as Python gives them.
+#pragma once
+
+#include "arrays.hpp"
+#include "localsvm/kernels.hpp"
+#include "localsvm/smo.hpp"
+
+namespace localsvm {
+
+struct KernelOptions {
+    SmoSettings smo;
+    std::int64_t cache_bytes;
+    double max_time;
+    int n_threads;
+    nb::object cancelled;  // a function that tells, or None
+};
+
+}  // namespace localsvm

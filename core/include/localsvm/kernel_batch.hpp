@@ -1,0 +1,278 @@
+// Kernel SVMs of many neighbourhoods over the same rows, on threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "localsvm/local_models.hpp"
+#include "localsvm/neighborhood.hpp"
+#include "localsvm/parallel.hpp"
+
+namespace localsvm {
+
+// Neighbourhood m holds rows[start[m] .. start[m + 1]), the centre first.
+struct Neighborhoods {
+    const std::int64_t* start;
+    const std::int32_t* rows;
+    std::int64_t count;
+};
+
+// Factors of C (ascending) and gamma, of which each neighbourhood takes the pair with
+// the fewest errors on held-out parts of its own rows. One of each: no choice to make.
+struct LocalGrid {
+    std::vector<double> C{1.0};
+    std::vector<double> gamma{1.0};
+    std::int64_t n_folds = 3;
+
+    bool trivial() const { return C.size() == 1 && gamma.size() == 1; }
+};
+
+namespace detail {
+
+// Solves at one width for C in ascending order, each from the solution before.
+template <class Rows, class Visit>
+void run_through_penalties(Neighborhood<Rows>& local, double C,
+                           const std::vector<double>& factors, const Visit& visit) {
+    for (std::size_t c = 0; c < factors.size(); ++c) {
+        const double warm = c == 0 ? 0 : factors[c] / factors[c - 1];
+        local.solve(C * factors[c], warm, true);
+        visit(c);
+    }
+}
+
+// How wrong a setting is on held-out rows: errors first, then hinge losses.
+struct ValidationLoss {
+    double errors = 0, hinge = 0;
+    bool operator<(const ValidationLoss& other) const {
+        return errors != other.errors ? errors < other.errors : hinge < other.hinge;
+    }
+};
+
+template <class Rows>
+ValidationLoss loss_at(Neighborhood<Rows>& local, std::int64_t position,
+                       std::vector<double>& scores) {
+    local.scores(position, scores.data());
+    const std::int32_t label = local.label(position);
+    ValidationLoss loss;
+    if (local.votes().winner(scores.data()) != label)
+        loss.errors = local.weight(position);
+    for (std::int64_t p = 0; p < local.n_pairs(); ++p) {
+        const ClassPair& classes = local.pair(p).classes;
+        if (label != classes.positive && label != classes.negative) continue;
+        const double sign = label == classes.positive ? 1 : -1;
+        loss.hinge += local.weight(position) *
+                      std::max(0.0, 1 - sign * local.decision(p, position));
+    }
+    return loss;
+}
+
+template <class Rows>
+std::pair<double, double> choose_factors(Neighborhood<Rows>& local, double C,
+                                         double gamma, const LocalGrid& grid) {
+    std::vector<double> scores(static_cast<std::size_t>(local.votes().n_outputs()));
+    ValidationLoss least{std::numeric_limits<double>::infinity(), 0};
+    std::pair<double, double> chosen{grid.C[0], grid.gamma[0]};
+    for (const double factor : grid.gamma) {
+        local.set_gamma(gamma * factor, true);
+        std::vector<ValidationLoss> losses(grid.C.size());
+        for (std::int64_t fold = 0; fold < grid.n_folds; ++fold) {
+            const auto in_fold = [&](std::int64_t p) {
+                return p % grid.n_folds == fold;
+            };
+            local.hold_out(in_fold);
+            if (local.classes().empty()) continue;
+            run_through_penalties(local, C, grid.C, [&](std::size_t c) {
+                for (std::int64_t p = fold; p < local.size(); p += grid.n_folds) {
+                    const ValidationLoss loss = loss_at(local, p, scores);
+                    losses[c].errors += loss.errors;
+                    losses[c].hinge += loss.hinge;
+                }
+            });
+        }
+        for (std::size_t c = 0; c < grid.C.size(); ++c)
+            if (losses[c] < least) {
+                least = losses[c];
+                chosen = {grid.C[c], factor};
+            }
+    }
+    local.hold_out([](std::int64_t) { return false; });
+    return chosen;
+}
+
+template <class Rows>
+double width(Neighborhood<Rows>& local, const KernelSettings& settings) {
+    return settings.kernel.gamma * (settings.local_gamma ? local.local_gamma() : 1.0);
+}
+
+template <class Rows>
+LocalModel fit_one(Neighborhood<Rows>& local, const KernelSettings& settings,
+                   const LocalGrid& grid) {
+    if (local.classes().size() == 1) return LocalModel::from(local);
+    const double gamma = width(local, settings);
+    const auto [c_factor, gamma_factor] =
+        grid.trivial() ? std::pair(grid.C[0], grid.gamma[0])
+                       : choose_factors(local, settings.C, gamma, grid);
+    local.set_gamma(gamma * gamma_factor, false);
+    local.solve(settings.C * c_factor, 0, false);
+    LocalModel model = LocalModel::from(local);
+    model.gamma = gamma * gamma_factor;
+    model.C = settings.C * c_factor;
+    return model;
+}
+
+// One Neighborhood per thread, made when the thread asks for the first time.
+template <class Rows>
+class Workers {
+  public:
+    template <class Make>
+    explicit Workers(const Make& make) : make_(make) {}
+
+    class Loan {
+      public:
+        Loan(Workers& owner) : owner_(owner), local_(owner.take()) {}
+        ~Loan() { owner_.give_back(std::move(local_)); }
+        Neighborhood<Rows>& operator*() { return *local_; }
+
+      private:
+        Workers& owner_;
+        std::unique_ptr<Neighborhood<Rows>> local_;
+    };
+
+  private:
+    std::unique_ptr<Neighborhood<Rows>> take() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (idle_.empty()) return make_();
+        auto local = std::move(idle_.back());
+        idle_.pop_back();
+        return local;
+    }
+    void give_back(std::unique_ptr<Neighborhood<Rows>> local) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        idle_.push_back(std::move(local));
+    }
+
+    std::function<std::unique_ptr<Neighborhood<Rows>>()> make_;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Neighborhood<Rows>>> idle_;
+};
+
+// Calls task(local, m) with neighbourhood m loaded.
+template <class Rows, class Task>
+void for_each_neighborhood(const Rows& rows, const LabelledRows& data,
+                           const Neighborhoods& neighborhoods,
+                           const KernelSettings& settings, int n_threads,
+                           const Watch& watch, StopFlag& stop, const Task& task) {
+    Workers<Rows> workers([&] {
+        return std::make_unique<Neighborhood<Rows>>(rows, data, settings, stop);
+    });
+    run_tasks(neighborhoods.count, n_threads, watch, stop, [&](std::int64_t m) {
+        if (stop.reason() == StopReason::interrupted) return;
+        typename Workers<Rows>::Loan local(workers);
+        const std::int64_t first = neighborhoods.start[m];
+        (*local).load(neighborhoods.rows + first, neighborhoods.start[m + 1] - first);
+        task(*local, m);
+    });
+}
+
+}  // namespace detail
+
+template <class Rows>
+std::vector<LocalModel> fit_neighborhoods(const Rows& rows, const LabelledRows& data,
+                                          const Neighborhoods& neighborhoods,
+                                          const KernelSettings& settings,
+                                          const LocalGrid& grid, int n_threads,
+                                          const Watch& watch, StopFlag& stop) {
+    std::vector<LocalModel> models(static_cast<std::size_t>(neighborhoods.count));
+    detail::for_each_neighborhood(rows, data, neighborhoods, settings, n_threads, watch,
+                                  stop, [&](Neighborhood<Rows>& local, std::int64_t m) {
+                                      models[static_cast<std::size_t>(m)] =
+                                          detail::fit_one(local, settings, grid);
+                                  });
+    return models;
+}
+
+// Cross-validation of a cover. Fold f trains on the rows with in_train[f, row]; row i
+// is tested in the folds test_fold[test_start[i] .. test_start[i + 1]), by the model
+// that it is assigned to, trained without the rows outside the fold's training part.
+struct CrossValidation {
+    const std::int32_t* assigned;  // model of each row
+    const std::uint8_t* in_train;  // n_folds x n_rows
+    std::int64_t n_folds;
+    const std::int64_t* test_start;
+    const std::int32_t* test_fold;
+};
+
+// scores: (gamma, C) settings x tests x outputs. gamma and C of the grid are factors.
+template <class Rows, class T = typename Rows::value_type>
+void cross_validate(const Rows& rows, const LabelledRows& data,
+                    const Neighborhoods& neighborhoods, const CrossValidation& cv,
+                    const KernelSettings& settings, const LocalGrid& grid,
+                    int n_threads, const Watch& watch, StopFlag& stop, T* scores) {
+    const std::int64_t n_tests = cv.test_start[rows.n_rows()];
+    detail::for_each_neighborhood(
+        rows, data, neighborhoods, settings, n_threads, watch, stop,
+        [&](Neighborhood<Rows>& local, std::int64_t m) {
+            const double gamma = detail::width(local, settings);
+            const std::int64_t n_outputs = local.votes().n_outputs();
+            std::vector<std::int64_t> assigned;
+            for (std::int64_t p = 0; p < local.size(); ++p)
+                if (cv.assigned[local.members()[static_cast<std::size_t>(p)]] == m)
+                    assigned.push_back(p);
+            for (std::size_t g = 0; g < grid.gamma.size(); ++g) {
+                local.set_gamma(gamma * grid.gamma[g], true);
+                for (std::int64_t fold = 0; fold < cv.n_folds; ++fold) {
+                    local.hold_out([&](std::int64_t p) {
+                        return !cv.in_train[fold * rows.n_rows() +
+                                            local.members()[static_cast<std::size_t>(
+                                                p)]];
+                    });
+                    if (local.classes().empty()) continue;
+                    detail::run_through_penalties(
+                        local, settings.C, grid.C, [&](std::size_t c) {
+                            T* out = scores +
+                                     static_cast<std::int64_t>(g * grid.C.size() + c) *
+                                         n_tests * n_outputs;
+                            for (const std::int64_t p : assigned) {
+                                const std::int64_t row =
+                                    local.members()[static_cast<std::size_t>(p)];
+                                for (std::int64_t t = cv.test_start[row];
+                                     t < cv.test_start[row + 1]; ++t)
+                                    if (cv.test_fold[t] == fold)
+                                        local.scores(p, out + t * n_outputs);
+                            }
+                        });
+                }
+            }
+        });
+}
+
+// Scores of each query by the model route[i]; queries of one model stand together in
+// `order`, so that its support vectors are looked up once.
+template <class Rows, class T = typename Rows::value_type>
+void decide_by_models(const Rows& support_rows, const LocalModels& models,
+                      const Kernel& kernel, std::int32_t n_classes, const Rows& queries,
+                      const std::int64_t* route, const std::int64_t* order,
+                      int n_threads, T* out) {
+    constexpr std::int64_t chunk = 256;
+    const std::int64_t n = queries.n_rows();
+    const auto task = [&](std::int64_t block) {
+        LocalDecision<Rows> decision(support_rows, models, kernel, n_classes);
+        std::int64_t current = -1;
+        for (std::int64_t q = block * chunk; q < std::min(n, (block + 1) * chunk);
+             ++q) {
+            const std::int64_t i = order[q];
+            if (route[i] != current) decision.choose(current = route[i]);
+            decision.decide(queries, i, out + i * decision.n_outputs());
+        }
+    };
+    const std::int64_t n_blocks = (n + chunk - 1) / chunk;
+    if (n_threads <= 1 || n_blocks <= 1) {
+        for (std::int64_t block = 0; block < n_blocks; ++block) task(block);
+        return;
+    }
+    StopFlag stop;
+    run_tasks(n_blocks, n_threads, Watch{}, stop, task);
+}
+
+}  // namespace localsvm

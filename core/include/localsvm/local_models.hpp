@@ -1,0 +1,134 @@
+// The fitted SVMs of many neighbourhoods, and their decisions.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "localsvm/kernels.hpp"
+#include "localsvm/neighborhood.hpp"
+#include "localsvm/one_vs_one.hpp"
+
+namespace localsvm {
+
+// How the problems of one neighbourhood ended: sums of steps, the worst of the rest.
+struct LocalCertificate {
+    std::int64_t n_iter = 0;
+    double violation = 0;
+    double relative_gap = 0;
+    Status status = Status::converged;
+
+    void add(const SmoCertificate& pair) {
+        n_iter += pair.n_iter;
+        violation = std::max(violation, pair.violation);
+        relative_gap = std::max(relative_gap, pair.relative_gap());
+        status = std::max(status, pair.status);
+    }
+};
+
+// One model: the rows with a dual in any pair, and a line of coefficients per pair.
+struct LocalModel {
+    std::vector<std::int32_t> support;
+    std::vector<ClassPair> pairs;
+    std::vector<double> coef;  // pairs x support
+    std::vector<double> intercept;
+    std::int32_t only_class = -1;  // if there is no pair
+    double gamma = 0, C = 0;
+    LocalCertificate certificate;
+
+    template <class Rows>
+    static LocalModel from(const Neighborhood<Rows>& fitted) {
+        LocalModel model;
+        if (fitted.n_pairs() == 0) {
+            model.only_class = fitted.classes()[0];
+            return model;
+        }
+        std::vector<std::int64_t> positions;
+        for (std::int64_t i = 0; i < fitted.size(); ++i)
+            for (std::int64_t p = 0; p < fitted.n_pairs(); ++p)
+                if (fitted.pair(p).beta[static_cast<std::size_t>(i)] != 0) {
+                    positions.push_back(i);
+                    model.support.push_back(
+                        fitted.members()[static_cast<std::size_t>(i)]);
+                    break;
+                }
+        for (std::int64_t p = 0; p < fitted.n_pairs(); ++p) {
+            const PairSolution& solution = fitted.pair(p);
+            model.pairs.push_back(solution.classes);
+            model.intercept.push_back(solution.certificate.intercept);
+            model.certificate.add(solution.certificate);
+            for (const std::int64_t i : positions)
+                model.coef.push_back(solution.beta[static_cast<std::size_t>(i)]);
+        }
+        return model;
+    }
+};
+
+// Many models end to end: the arrays of model m begin at *_start[m].
+struct LocalModels {
+    const std::int64_t* support_start;
+    const std::int32_t* support;
+    const std::int64_t* pair_start;
+    const std::int32_t* pairs;  // negative and positive class, of each pair
+    const double* intercept;
+    const std::int64_t* coef_start;
+    const double* coef;
+    const std::int32_t* only_class;
+    const double* gamma;
+};
+
+// Decisions of one model after the other; an object belongs to one thread.
+template <class Rows>
+class LocalDecision {
+  public:
+    using T = typename Rows::value_type;
+
+    LocalDecision(const Rows& support_rows, const LocalModels& models,
+                  const Kernel& kernel, std::int32_t n_classes)
+        : comparison_(support_rows, kernel.of_distances()),
+          models_(models),
+          kernel_(kernel),
+          votes_(n_classes) {}
+
+    std::int64_t n_outputs() const { return votes_.n_outputs(); }
+
+    void choose(std::int64_t model) {
+        model_ = model;
+        const std::int64_t first = models_.support_start[model];
+        n_support_ = models_.support_start[model + 1] - first;
+        comparison_.aim(models_.support + first, n_support_);
+        kernel_.gamma = models_.gamma[model];
+        values_.resize(static_cast<std::size_t>(n_support_));
+        pairs_.clear();
+        for (std::int64_t p = models_.pair_start[model];
+             p < models_.pair_start[model + 1]; ++p)
+            pairs_.push_back({models_.pairs[2 * p], models_.pairs[2 * p + 1]});
+    }
+    // Scores of row i of `queries` by the chosen model.
+    void decide(const Rows& queries, std::int64_t i, T* out) {
+        if (pairs_.empty()) return votes_.constant(models_.only_class[model_], out);
+        comparison_.from(queries, i, 0, n_support_, values_.data());
+        kernel_.apply(values_.data(), n_support_);
+        votes_.combine(
+            pairs_.data(), static_cast<std::int64_t>(pairs_.size()),
+            [&](std::int64_t p) {
+                const double* coef =
+                    models_.coef + models_.coef_start[model_] + p * n_support_;
+                return vector_loops<T>().dot_wide(
+                           values_.data(), coef, static_cast<std::size_t>(n_support_)) +
+                       models_.intercept[models_.pair_start[model_] + p];
+            },
+            out);
+    }
+
+  private:
+    RowComparison<Rows> comparison_;
+    LocalModels models_;
+    Kernel kernel_;
+    OneVsOne votes_;
+    std::int64_t model_ = -1, n_support_ = 0;
+    std::vector<T> values_;
+    std::vector<ClassPair> pairs_;
+};
+
+}  // namespace localsvm

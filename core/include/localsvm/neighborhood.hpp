@@ -1,0 +1,260 @@
+// The kernel SVMs of one neighbourhood: one per pair of the classes that it holds.
+//
+// The products of its rows are computed once; every kernel width, penalty and held-out
+// part is solved on them. An object serves one neighbourhood after the other, so that a
+// thread allocates once.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "localsvm/kernel_rows.hpp"
+#include "localsvm/one_vs_one.hpp"
+#include "localsvm/smo.hpp"
+
+namespace localsvm {
+
+// Labels 0 ... n_classes - 1; the box of row i is C weight[i].
+struct LabelledRows {
+    const std::int32_t* label;
+    const double* weight;
+    std::int32_t n_classes;
+};
+
+struct KernelSettings {
+    Kernel kernel;
+    double C = 1;
+    bool local_gamma = false;  // kernel.gamma is a factor of local_gamma()
+    SmoSettings smo;
+    std::int64_t cache_bytes = 200 << 20;  // of one problem
+};
+
+// Up to here a whole matrix is faster than a cache of rows.
+inline constexpr std::int64_t largest_gram = 2000;
+
+struct PairSolution {
+    ClassPair classes{};
+    std::vector<double> beta;      // per row of the neighbourhood
+    std::vector<double> gradient;  // K beta - target; decisions need it
+    SmoCertificate certificate;
+};
+
+template <class Rows>
+class Neighborhood {
+  public:
+    using T = typename Rows::value_type;
+
+    Neighborhood(const Rows& rows, const LabelledRows& data,
+                 const KernelSettings& settings, const StopFlag& stop)
+        : rows_(rows),
+          data_(data),
+          settings_(settings),
+          stop_(stop),
+          comparison_(rows, settings.kernel.of_distances()),
+          votes_(data.n_classes) {}
+
+    // Takes the rows, the first of which is the centre.
+    void load(const std::int32_t* members, std::int64_t count) {
+        members_.assign(members, members + count);
+        held_out_.assign(members_.size(), 0);
+        comparison_.aim(members_.data(), count);
+        stride_ = padded<T>(count);
+        has_products_ = false;
+        find_classes();
+    }
+    std::int64_t size() const { return static_cast<std::int64_t>(members_.size()); }
+    const std::vector<std::int32_t>& members() const { return members_; }
+    // Classes of the rows in use.
+    const std::vector<std::int32_t>& classes() const { return classes_; }
+
+    // 1 / median squared distance of the rows to the centre; of those above zero.
+    double local_gamma() {
+        std::vector<T> distances(members_.size());
+        comparison_.from(rows_, members_[0], 0, size(), distances.data());
+        const auto positive = std::remove_if(distances.begin(), distances.end(),
+                                             [](T d) { return !(d > T(0)); });
+        if (positive == distances.begin()) return 1;
+        const auto middle = distances.begin() + (positive - distances.begin()) / 2;
+        std::nth_element(distances.begin(), middle, positive);
+        return 1 / static_cast<double>(*middle);
+    }
+    // The kernel for the solves to come; keep: others will follow.
+    void set_gamma(double gamma, bool keep_products) {
+        kernel_ = settings_.kernel;
+        kernel_.gamma = gamma;
+        if (size() > largest_gram) return;
+        if (!has_products_) compute_products(products_);
+        has_products_ = keep_products;
+        if (keep_products) {
+            gram_ = products_;
+        } else {
+            gram_.swap(products_);
+        }
+        apply_kernel();
+    }
+    // hold_out(p) tells whether the row at position p takes no part.
+    template <class HoldOut>
+    void hold_out(const HoldOut& held) {
+        for (std::int64_t p = 0; p < size(); ++p)
+            held_out_[static_cast<std::size_t>(p)] = held(p) ? 1 : 0;
+        find_classes();
+    }
+
+    // Solves every pair of classes. `warm` starts at the last solution times `warm`;
+    // `decisions` keeps what decision() needs, for the held-out rows too.
+    void solve(double C, double warm, bool decisions) {
+        const std::size_t n_classes = classes_.size();
+        n_pairs_ = n_classes * (n_classes - 1) / 2;
+        if (pairs_.size() < n_pairs_) pairs_.resize(n_pairs_);
+        std::size_t p = 0;
+        for (std::size_t a = 0; a < n_classes; ++a)
+            for (std::size_t b = a + 1; b < n_classes; ++b, ++p) {
+                pairs_[p].classes = {classes_[a], classes_[b]};
+                solve_pair(pairs_[p], C, warm, decisions);
+            }
+    }
+    std::int64_t n_pairs() const { return static_cast<std::int64_t>(n_pairs_); }
+    const PairSolution& pair(std::int64_t p) const {
+        return pairs_[static_cast<std::size_t>(p)];
+    }
+    // Decision of a pair for the row at a position, after solve(.., decisions = true).
+    double decision(std::int64_t pair, std::int64_t position) const {
+        const PairSolution& solution = pairs_[static_cast<std::size_t>(pair)];
+        const auto p = static_cast<std::size_t>(position);
+        return solution.gradient[p] + target(solution.classes, position) +
+               solution.certificate.intercept;
+    }
+    // One score per class, or one in all for two classes.
+    template <class S>
+    void scores(std::int64_t position, S* out) {
+        if (classes_.size() == 1) return votes_.constant(classes_[0], out);
+        pair_classes_.clear();
+        for (std::size_t p = 0; p < n_pairs_; ++p)
+            pair_classes_.push_back(pairs_[p].classes);
+        votes_.combine(
+            pair_classes_.data(), n_pairs(),
+            [&](std::int64_t p) { return decision(p, position); }, out);
+    }
+    std::int32_t label(std::int64_t position) const {
+        return data_.label[members_[static_cast<std::size_t>(position)]];
+    }
+    double weight(std::int64_t position) const {
+        return data_.weight[members_[static_cast<std::size_t>(position)]];
+    }
+    OneVsOne& votes() { return votes_; }
+
+  private:
+    void find_classes() {
+        n_pairs_ = 0;
+        classes_.clear();
+        for (std::int64_t p = 0; p < size(); ++p) {
+            if (held_out_[static_cast<std::size_t>(p)] || !(weight(p) > 0)) continue;
+            if (std::find(classes_.begin(), classes_.end(), label(p)) == classes_.end())
+                classes_.push_back(label(p));
+        }
+        std::sort(classes_.begin(), classes_.end());
+    }
+    // Upper triangle; the lower one is filled in with the kernel.
+    void compute_products(AlignedVector<T>& out) {
+        out.resize(static_cast<std::size_t>(size() * stride_));
+        for (std::int64_t i = 0; i < size(); ++i)
+            comparison_.from(rows_, members_[static_cast<std::size_t>(i)], i, size(),
+                             out.data() + i * stride_ + i);
+    }
+    void apply_kernel() {
+        constexpr std::int64_t block = 16;
+        const std::int64_t n = size();
+        for (std::int64_t i = 0; i < n; ++i) {
+            T* row = gram_.data() + i * stride_;
+            kernel_.apply(row + i, n - i);
+            std::fill(row + n, row + stride_, T(0));
+        }
+        for (std::int64_t top = 0; top < n; top += block)
+            for (std::int64_t j = top; j < n; ++j)
+                for (std::int64_t i = top; i < std::min(top + block, j); ++i)
+                    gram_[static_cast<std::size_t>(j * stride_ + i)] =
+                        gram_[static_cast<std::size_t>(i * stride_ + j)];
+    }
+    double target(const ClassPair& classes, std::int64_t position) const {
+        if (held_out_[static_cast<std::size_t>(position)]) return 0;
+        const std::int32_t own = label(position);
+        return own == classes.positive ? 1.0 : own == classes.negative ? -1.0 : 0.0;
+    }
+
+    void solve_pair(PairSolution& solution, double C, double warm, bool decisions) {
+        positions_.clear();
+        lower_.clear();
+        upper_.clear();
+        target_.clear();
+        beta_.clear();
+        solution.beta.resize(members_.size());
+        for (std::int64_t p = 0; p < size(); ++p) {
+            const double sign = target(solution.classes, p);
+            double& beta = solution.beta[static_cast<std::size_t>(p)];
+            beta = sign == 0 ? 0 : beta * warm;
+            if (sign == 0 && !decisions) continue;
+            const double bound = sign * C * weight(p);
+            positions_.push_back(p);
+            lower_.push_back(std::min(bound, 0.0));
+            upper_.push_back(std::max(bound, 0.0));
+            target_.push_back(sign);
+            beta_.push_back(warm == 0 ? 0 : beta);
+        }
+        solution.gradient.resize(decisions ? members_.size() : 0);
+        const BoxProblem problem{lower_.data(), upper_.data(), target_.data()};
+        double* gradient = decisions ? solution.gradient.data() : nullptr;
+        solution.certificate = size() <= largest_gram ? solve_gram(problem, gradient)
+                                                      : solve_cached(problem, gradient);
+        for (std::size_t p = 0; p < positions_.size(); ++p)
+            solution.beta[static_cast<std::size_t>(positions_[p])] = beta_[p];
+    }
+    SmoCertificate solve_gram(const BoxProblem& problem, double* gradient) {
+        const auto n = static_cast<std::int64_t>(positions_.size());
+        const T* values = gram_.data();
+        std::int64_t stride = stride_;
+        if (n < size()) {
+            stride = padded<T>(n);
+            pair_gram_.assign(static_cast<std::size_t>(n * stride), T(0));
+            for (std::int64_t i = 0; i < n; ++i)
+                for (std::int64_t j = 0; j < n; ++j)
+                    pair_gram_[static_cast<std::size_t>(i * stride + j)] =
+                        values[positions_[static_cast<std::size_t>(i)] * stride_ +
+                               positions_[static_cast<std::size_t>(j)]];
+            values = pair_gram_.data();
+        }
+        GramRows<T> source(values, n, stride);
+        return Smo(source, settings_.smo, space_, stop_)
+            .solve(problem, beta_.data(), gradient);
+    }
+    SmoCertificate solve_cached(const BoxProblem& problem, double* gradient) {
+        std::vector<std::int64_t> rows;
+        for (const std::int64_t p : positions_)
+            rows.push_back(members_[static_cast<std::size_t>(p)]);
+        CachedRows source(ComputedKernel<Rows>(rows_, kernel_, std::move(rows)),
+                          settings_.cache_bytes);
+        return Smo(source, settings_.smo, space_, stop_)
+            .solve(problem, beta_.data(), gradient);
+    }
+
+    Rows rows_;
+    LabelledRows data_;
+    KernelSettings settings_;
+    const StopFlag& stop_;
+    RowComparison<Rows> comparison_;
+    OneVsOne votes_;
+    Kernel kernel_;
+    std::vector<std::int32_t> members_, classes_;
+    std::vector<char> held_out_;
+    std::vector<PairSolution> pairs_;
+    std::vector<ClassPair> pair_classes_;
+    std::size_t n_pairs_ = 0;
+    std::int64_t stride_ = 0;
+    bool has_products_ = false;
+    AlignedVector<T> products_, gram_, pair_gram_;
+    std::vector<std::int64_t> positions_;
+    std::vector<double> lower_, upper_, target_, beta_;
+    SmoSpace<T> space_;
+};
+
+}  // namespace localsvm

@@ -1,0 +1,68 @@
+"""Distinct rows in an order that depends on their content alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from localsvm import _core
+from localsvm._rows import as_rows
+
+_LABEL_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+
+
+def distinct_rows(
+    X: Any,
+    weight: NDArray[np.float64],
+    seed: int,
+    labels: NDArray[np.int32] | None = None,
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Find the distinct rows of positive weight.
+
+    Rows are hashed; with ``labels``, equal rows of different labels are distinct. The
+    order of the hashes is a random order that neither the order nor the number of
+    copies of the rows can change.
+
+    Returns
+    -------
+    first : ndarray of shape (n_distinct,)
+        One row of each kind, in the order of the hashes.
+    kind : ndarray of shape (n_samples,)
+        Which of the distinct rows each row is; -1 for rows of weight zero.
+    """
+    hashes = hash_rows(X, seed)
+    if labels is not None:
+        hashes ^= (labels.astype(np.uint64) + np.uint64(1)) * _LABEL_MULTIPLIER
+    present = np.flatnonzero(weight > 0)
+    kind = np.full(X.shape[0], -1)
+    _, first, kind[present] = np.unique(
+        hashes[present], return_index=True, return_inverse=True
+    )
+    return present[first], kind
+
+
+def merge_weights(
+    weight: NDArray[np.float64], kind: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Sum of the weights of each kind of row."""
+    present = kind >= 0
+    return np.bincount(kind[present], weights=weight[present]).astype(np.float64)
+
+
+def hash_rows(X: Any, seed: int) -> NDArray[np.uint64]:
+    """Hash each row by its content."""
+    hashes = np.empty(X.shape[0], dtype=np.uint64)
+    _core.hash_rows(as_rows(X), seed, hashes)
+    return hashes
+
+
+def take_rows(X: Any, index: NDArray[np.integer[Any]]) -> Any:
+    """Part of the rows; CSR with the small indices that scikit-learn asks for."""
+    rows = X[index]
+    if sparse.issparse(rows):
+        rows.indices = rows.indices.astype(np.int32, copy=False)
+        rows.indptr = rows.indptr.astype(np.int32, copy=False)
+    return rows

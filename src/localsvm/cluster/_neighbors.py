@@ -1,0 +1,280 @@
+"""Nearest neighbours behind one interface: ``fit(X)``, then ``kneighbors``."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.spatial import KDTree
+from sklearn.base import BaseEstimator, clone
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from localsvm import _core
+from localsvm._threads import (
+    call_interruptibly,
+    map_interruptibly,
+    single_threaded_libraries,
+)
+from localsvm.cluster._tree_work import share_visited
+
+_LEAF_SIZE = 8
+_BLOCK_ROWS = 128
+# What a row that the tree visits costs, in rows of a matrix product: measured for one
+# neighbour, and more for each of the first hundred, whose heap has to be kept.
+_VISIT_COST = 2.0
+_VISIT_COST_PER_NEIGHBOR = 0.13
+
+
+class TreeNeighbors(BaseEstimator):
+    """Exact Euclidean neighbours by SciPy's k-d tree.
+
+    Good while the data spread in few directions; with many, a query visits most rows.
+
+    Parameters
+    ----------
+    leaf_size : int, default=8
+        Rows per leaf. Small leaves suit many columns, since visited rows are costly.
+
+    Attributes
+    ----------
+    tree_ : scipy.spatial.KDTree
+
+    Examples
+    --------
+    >>> from localsvm.cluster import TreeNeighbors
+    >>> search = TreeNeighbors().fit([[0.0], [1.0], [5.0]])
+    >>> search.kneighbors([[0.9]], n_neighbors=2)[1].tolist()
+    [[1, 0]]
+    """
+
+    def __init__(self, leaf_size: int = _LEAF_SIZE) -> None:
+        self.leaf_size = leaf_size
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Build the tree; O(n log n)."""
+        wide = check_array(X, dtype=np.float64, order="C")
+        self.tree_ = KDTree(wide, leafsize=self.leaf_size)
+        return self
+
+    def kneighbors(
+        self, X: Any, n_neighbors: int = 5, return_distance: bool = True
+    ) -> Any:
+        """Nearest rows of each query, nearest first."""
+        check_is_fitted(self)
+        ranks = np.arange(1, n_neighbors + 1)
+        distances, rows = self.tree_.query(np.asarray(X, dtype=np.float64), ranks)
+        return (distances, rows) if return_distance else rows
+
+
+class KernelNeighbors(BaseEstimator):
+    r"""Exact neighbours in the feature space of a kernel, by comparing all rows.
+
+    .. math:: \|\phi(x) - \phi(z)\|^2 = K(x, x) + K(z, z) - 2 K(x, z)
+
+    Parameters
+    ----------
+    kernel : callable with ``diagonal``
+        ``kernel(X, Z)`` is the matrix of kernel values, ``kernel.diagonal(X)`` those of
+        each row with itself; see :class:`localsvm.kernels.Kernel`.
+
+    Attributes
+    ----------
+    n_samples_fit_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from localsvm.cluster import KernelNeighbors
+    >>> from localsvm.kernels import Kernel
+    >>> X = np.array([[1.0], [2.0], [-1.5]])
+    >>> search = KernelNeighbors(Kernel("poly", degree=2)).fit(X)
+    >>> search.kneighbors(X[2:], n_neighbors=2, return_distance=False).tolist()
+    [[2, 0]]
+    """
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Keep the rows, and their kernel values with themselves."""
+        self._rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        self._diagonal = self.kernel.diagonal(self._rows)
+        self.n_samples_fit_ = self._rows.shape[0]
+        return self
+
+    def kneighbors(
+        self, X: Any, n_neighbors: int = 5, return_distance: bool = True
+    ) -> Any:
+        """Nearest rows of each query, nearest first; O(n d) per query."""
+        check_is_fitted(self)
+        X = check_array(X, accept_sparse="csr", dtype=self._rows.dtype)
+        scores = np.ascontiguousarray(self._diagonal - 2 * self.kernel(X, self._rows))
+        rows = np.empty((X.shape[0], n_neighbors), dtype=np.int32)
+        smallest = np.empty(rows.shape, dtype=scores.dtype)
+        _core.smallest_scores(scores, rows, smallest)
+        if not return_distance:
+            return rows
+        squared = smallest + self.kernel.diagonal(X)[:, np.newaxis]
+        return np.sqrt(np.maximum(squared, 0.0)), rows
+
+
+class ShortListNeighbors(BaseEstimator):
+    """Neighbours by a cheap distance first, then exactly among those.
+
+    The search of SVM-KNN (Zhang, Berg, Maire and Malik, 2006): a crude distance gives a
+    short list, on which the true distance is computed. Approximate unless the list is
+    long enough.
+
+    Parameters
+    ----------
+    transformer : transformer
+        Maps rows to where distances are cheap, e.g. ``PCA(8)``.
+    n_candidates : int, default=500
+        Length of the list; at least the number of neighbours asked for.
+    exact : callable or None, default=None
+        ``exact(X, Z)`` gives the matrix of true distances; None is Euclidean.
+
+    Attributes
+    ----------
+    transformer_ : transformer
+        The fitted transformer.
+    search_ : object with ``kneighbors``
+        The search among transformed rows.
+
+    References
+    ----------
+    H. Zhang, A. Berg, M. Maire, J. Malik. SVM-KNN: Discriminative nearest neighbor
+    classification for visual category recognition. CVPR 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.decomposition import PCA
+    >>> from localsvm.cluster import ShortListNeighbors
+    >>> X = np.random.default_rng(0).standard_normal((200, 10))
+    >>> search = ShortListNeighbors(PCA(3), n_candidates=50).fit(X)
+    >>> search.kneighbors(X[:1], n_neighbors=3)[1][0, 0].item()
+    0
+    """
+
+    def __init__(
+        self, transformer: Any, *, n_candidates: int = 500, exact: Any = None
+    ) -> None:
+        self.transformer = transformer
+        self.n_candidates = n_candidates
+        self.exact = exact
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Transform the rows and index them."""
+        self._rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        self.transformer_ = clone(self.transformer).fit(self._rows)
+        cheap = self.transformer_.transform(self._rows)
+        self.search_ = choose_search(cheap, self.n_candidates).fit(cheap)
+        return self
+
+    def kneighbors(
+        self, X: Any, n_neighbors: int = 5, return_distance: bool = True
+    ) -> Any:
+        """Nearest rows of each query among its candidates, nearest first."""
+        check_is_fitted(self)
+        n_candidates = min(max(self.n_candidates, n_neighbors), self._rows.shape[0])
+        cheap = self.transformer_.transform(X)
+        listed = self.search_.kneighbors(cheap, n_candidates, return_distance=False)
+        distances = np.empty((X.shape[0], n_candidates))
+        for query, rows in enumerate(listed):
+            distances[query] = self._distances(X[query : query + 1], self._rows[rows])
+        nearest = np.argsort(distances, axis=1, kind="stable")[:, :n_neighbors]
+        found = np.take_along_axis(listed, nearest, axis=1)
+        if not return_distance:
+            return found
+        return np.take_along_axis(distances, nearest, axis=1), found
+
+    def _distances(self, query: Any, rows: Any) -> NDArray[Any]:
+        if self.exact is not None:
+            return np.asarray(self.exact(query, rows)).ravel()
+        if sparse.issparse(rows):
+            query, rows = query.toarray(), rows.toarray()
+        return np.asarray(np.linalg.norm(rows - query, axis=1))
+
+
+def make_search(neighbors: Any, X: Any, n_neighbors: int, kernel: Any = None) -> Any:
+    """Find the search that the ``neighbors`` parameter of an estimator stands for.
+
+    Parameters
+    ----------
+    neighbors : {"auto", "kd_tree", "brute"} or object with ``fit`` and ``kneighbors``
+    X : ndarray or CSR
+        The rows that will be searched.
+    n_neighbors : int
+    kernel : callable with ``diagonal`` and ``keeps_euclidean_order``, or None
+        Where its feature space orders rows in its own way, all rows are compared there.
+
+    Returns
+    -------
+    search : object with ``fit`` and ``kneighbors``, not fitted
+    """
+    if not isinstance(neighbors, str):
+        return clone(neighbors)
+    if neighbors == "kd_tree" and sparse.issparse(X):
+        raise ValueError(
+            "neighbors='kd_tree' needs a dense X, got a sparse matrix; use "
+            "neighbors='brute' or X.toarray()."
+        )
+    if kernel is not None and not kernel.keeps_euclidean_order:
+        if neighbors == "kd_tree":
+            raise ValueError(
+                "neighbors='kd_tree' searches by Euclidean distance, but the "
+                f"kernel {kernel.name!r} of degree {kernel.degree} orders rows in "
+                "another way; expected 'auto', 'brute' or a search of your own."
+            )
+        return KernelNeighbors(kernel)
+    if neighbors == "auto":
+        return choose_search(X, n_neighbors)
+    return TreeNeighbors() if neighbors == "kd_tree" else _brute()
+
+
+def choose_search(X: Any, n_neighbors: int) -> Any:
+    """Tree or comparison of all rows, whichever looks at less.
+
+    A small tree on a sample of the rows shows which share of them a query visits; the
+    choice depends on the data alone, not on the clock.
+    """
+    if sparse.issparse(X):
+        return _brute()
+    cost = _VISIT_COST + _VISIT_COST_PER_NEIGHBOR * min(n_neighbors, 100)
+    return TreeNeighbors() if share_visited(X, n_neighbors) * cost < 1 else _brute()
+
+
+def fit_search(search: Any, X: Any) -> Any:
+    """Fit a search, and let Ctrl-C through meanwhile."""
+    with single_threaded_libraries():
+        return call_interruptibly(lambda: search.fit(X))
+
+
+def find_neighbors(
+    search: Any, X: Any, n_neighbors: int, n_jobs: int | None
+) -> NDArray[np.int32]:
+    """Nearest rows of each query in blocks on threads, and let Ctrl-C through.
+
+    The blocks do not depend on the number of threads, so neither do the results.
+    """
+
+    def find_block(first: int) -> Any:
+        block = X[first : first + _BLOCK_ROWS]
+        return search.kneighbors(block, n_neighbors, return_distance=False)
+
+    starts = range(0, X.shape[0], _BLOCK_ROWS)
+    found = np.empty((X.shape[0], n_neighbors), dtype=np.int32)
+    with single_threaded_libraries():
+        blocks = map_interruptibly(find_block, starts, n_jobs)
+        for first, rows in zip(starts, blocks, strict=True):
+            found[first : first + _BLOCK_ROWS] = rows
+    return found
+
+
+def _brute() -> NearestNeighbors:
+    return NearestNeighbors(algorithm="brute")

@@ -1,0 +1,123 @@
+"""What the local kernel SVMs share: parameters, merged rows, the kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from localsvm._checks import check_parameters, integer, mapping, one_of, real
+from localsvm._threads import effective_n_jobs
+from localsvm.cluster._distinct import distinct_rows, merge_weights, take_rows
+from localsvm.cluster._neighborhood_cover import SEARCHES
+from localsvm.estimators._base import BaseLocalClassifier, TrainingRows
+from localsvm.kernels import Kernel, scale_gamma
+from localsvm.solvers import KernelOptions, LabelledRows, LocalKernel
+
+_FEWEST_STEPS = 20_000
+
+
+@dataclass(frozen=True)
+class MergedRows:
+    """Distinct training rows, in an order that depends on their content alone.
+
+    Attributes
+    ----------
+    rows : LabelledRows
+        Weights of equal rows of one class are added up.
+    first : ndarray
+        Where each stands in the training data, or the first of its copies.
+    """
+
+    rows: LabelledRows
+    first: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class KernelSetting:
+    """The penalty and width that a search can choose."""
+
+    C: float
+    gamma: float | str
+    gamma_factor: float = 1.0
+
+
+class BaseKernelClassifier(BaseLocalClassifier):
+    """Parameters and steps of the classifiers with local kernel SVMs."""
+
+    def _check_setting(self) -> None:
+        check_parameters(
+            self,
+            n_neighbors=integer(1) | one_of("auto"),
+            C=real(0),
+            gamma=real(0) | one_of("local", "scale", "auto"),
+            gamma_factor=real(0),
+        )
+
+    def _check_kernel_parameters(self) -> None:
+        check_parameters(
+            self,
+            kernel=one_of("linear", "poly", "rbf"),
+            degree=integer(1),
+            coef0=real(-np.inf),
+            neighbors=SEARCHES,
+            class_weight=one_of(None, "balanced") | mapping(),
+            tol=real(0, closed="left"),
+            max_iter=integer(1) | one_of("auto", -1),
+            cache_size=real(0),
+        )
+
+    def _merge(self, rows: TrainingRows, seed: int) -> MergedRows:
+        """Merge equal rows of one class: weight two is then the row twice."""
+        first, kind = distinct_rows(rows.X, rows.sample_weight, seed, rows.class_index)
+        weight = merge_weights(rows.penalty_weight, kind)
+        merged = LabelledRows(
+            take_rows(rows.X, first),
+            rows.class_index[first],
+            weight,
+            len(self.classes_),
+        )
+        return MergedRows(merged, first)
+
+    def _local_kernel(self, setting: KernelSetting, rows: TrainingRows) -> LocalKernel:
+        """Resolve gamma; a local width is left to the neighbourhoods."""
+        gamma = setting.gamma
+        local = gamma == "local" and self.kernel == "rbf"
+        if local:
+            gamma = 1.0
+        elif gamma == "auto":
+            gamma = 1.0 / rows.X.shape[1]
+        elif isinstance(gamma, str):
+            gamma = scale_gamma(rows.X, rows.sample_weight)
+        gamma = float(gamma) * setting.gamma_factor
+        self._kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
+        return LocalKernel(self._kernel, setting.C, local)
+
+    def _options(self, n_neighbors: int) -> KernelOptions:
+        max_iter = self.max_iter
+        if max_iter == "auto":
+            max_iter = max(_FEWEST_STEPS, n_neighbors**2)
+        elif max_iter == -1:
+            max_iter = np.iinfo(np.int64).max
+        return KernelOptions(
+            tol=self.tol,
+            max_iter=int(max_iter),
+            n_threads=effective_n_jobs(self.n_jobs),
+            cache_size=self.cache_size,
+        )
+
+
+def stored_as(X: Any, reference: Any) -> Any:
+    """Give queries the type and storage of the training rows."""
+    if sparse.issparse(reference):
+        X = sparse.csr_array(X, dtype=reference.dtype)
+        for name in ("indices", "indptr"):
+            index = getattr(X, name).astype(getattr(reference, name).dtype, copy=False)
+            setattr(X, name, index)
+        return X
+    if sparse.issparse(X):
+        X = X.toarray()
+    return np.ascontiguousarray(X, dtype=reference.dtype)

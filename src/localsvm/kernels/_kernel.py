@@ -1,0 +1,96 @@
+"""Linear, polynomial and RBF kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
+from sklearn.utils.extmath import row_norms
+
+from localsvm import _core
+
+_KINDS = {
+    "linear": _core.KernelKind.linear,
+    "poly": _core.KernelKind.polynomial,
+    "rbf": _core.KernelKind.rbf,
+}
+
+
+@dataclass(frozen=True)
+class Kernel:
+    r"""A kernel with its parameters, named as in :class:`~sklearn.svm.SVC`.
+
+    Parameters
+    ----------
+    name : {"linear", "poly", "rbf"}
+        :math:`x \cdot z`, :math:`(\gamma\, x \cdot z + c_0)^p` or
+        :math:`\exp(-\gamma \|x - z\|^2)`.
+    gamma : float, default=1.0
+    degree : int, default=3
+        The power p of the polynomial.
+    coef0 : float, default=0.0
+        The constant of the polynomial; 0 makes it homogeneous.
+
+    Examples
+    --------
+    >>> from localsvm.kernels import Kernel
+    >>> Kernel("poly", degree=2, coef0=1.0)([[1.0, 2.0]], [[3.0, 4.0]]).item()
+    144.0
+    """
+
+    name: str
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 0.0
+
+    def __call__(self, X: Any, Z: Any) -> NDArray[Any]:
+        """Kernel values of every row of X with every row of Z, by BLAS."""
+        if self.name == "linear":
+            values = linear_kernel(X, Z, dense_output=True)
+        elif self.name == "poly":
+            values = polynomial_kernel(X, Z, self.degree, self.gamma, self.coef0)
+        else:
+            values = rbf_kernel(X, Z, self.gamma)
+        return np.asarray(values)
+
+    def diagonal(self, X: Any) -> NDArray[Any]:
+        """Kernel value of each row with itself."""
+        if self.name == "rbf":
+            return np.ones(X.shape[0], dtype=X.dtype)
+        squared = np.asarray(row_norms(X, squared=True))
+        if self.name == "linear":
+            return squared
+        return np.asarray((self.gamma * squared + self.coef0) ** self.degree)
+
+    @property
+    def keeps_euclidean_order(self) -> bool:
+        """Whether neighbours in feature space are the Euclidean neighbours."""
+        return self.name != "poly" or self.degree == 1
+
+    def to_core(self) -> _core.Kernel:
+        """Give the kernel as the core takes it."""
+        return _core.Kernel(
+            kind=_KINDS[self.name],
+            gamma=self.gamma,
+            coef0=self.coef0,
+            degree=self.degree,
+        )
+
+
+def scale_gamma(X: Any, weight: NDArray[np.float64]) -> float:
+    """``gamma="scale"`` of scikit-learn, 1 / (n_features * X.var()), with weights."""
+    share = weight / weight.sum()
+    columns = X.shape[1]
+    if sparse.issparse(X):
+        mean = float((share @ X).sum()) / columns
+        mean_square = float((share @ X.multiply(X)).sum()) / columns
+        variance = mean_square - mean**2
+    else:
+        mean = float((share @ X).sum()) / columns
+        variance = float(share @ np.square(X - mean, dtype=np.float64).sum(axis=1))
+        variance /= columns
+    return 1.0 / (columns * variance) if variance > 0 else 1.0

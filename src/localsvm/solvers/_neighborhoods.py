@@ -1,0 +1,294 @@
+"""Kernel SVMs of many neighbourhoods, solved and evaluated in compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localsvm import _core
+from localsvm._rows import as_rows
+from localsvm.solvers._kernel import CoreKernel, KernelOptions
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """Rows with classes and weights.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n_samples, n_features)
+    class_index : ndarray of shape (n_samples,), int32
+    weight : ndarray of shape (n_samples,), float64
+        The penalty of row i is C times its weight; 0 leaves it out.
+    n_classes : int
+    """
+
+    X: Any
+    class_index: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    n_classes: int
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of scores per row."""
+        return 1 if self.n_classes == 2 else self.n_classes
+
+
+@dataclass(frozen=True)
+class LocalKernel:
+    """What is fitted in each neighbourhood.
+
+    Parameters
+    ----------
+    kernel : localsvm.kernels.Kernel
+    C : float
+    local_gamma : bool, default=False
+        Whether the kernel's gamma is a factor of 1 / (median squared distance of the
+        neighbourhood's rows to its centre).
+    C_factors, gamma_factors : sequence of float, default=(1.0,)
+        With more than one, each neighbourhood takes the pair with the fewest errors on
+        held-out parts of its own rows, then the smallest hinge loss. C_factors ascend.
+    n_folds : int, default=3
+        Parts of a neighbourhood for that choice.
+    """
+
+    kernel: CoreKernel
+    C: float
+    local_gamma: bool = False
+    C_factors: Sequence[float] = (1.0,)
+    gamma_factors: Sequence[float] = (1.0,)
+    n_folds: int = 3
+
+    def to_core(self) -> _core.LocalKernel:
+        """Give the settings as the core takes them."""
+        return _core.LocalKernel(
+            kernel=self.kernel.to_core(),
+            C=self.C,
+            local_gamma=self.local_gamma,
+            C_factors=list(self.C_factors),
+            gamma_factors=list(self.gamma_factors),
+            n_folds=self.n_folds,
+        )
+
+
+@dataclass(frozen=True)
+class LocalModels:
+    """Kernel SVMs of many neighbourhoods, end to end in flat arrays.
+
+    The arrays of model m are those from ``*_start[m]`` to ``*_start[m + 1]``.
+
+    Attributes
+    ----------
+    support_start, support : ndarray
+        Rows with a dual in any pair of classes, as indices into the training rows.
+    pair_start, pairs : ndarray
+        Negative and positive class of each pair that was solved.
+    intercept : ndarray
+        One per pair.
+    coef_start, coef : ndarray
+        Signed duals, pairs x support vectors.
+    only_class : ndarray
+        The class of a neighbourhood that has no other, -1 elsewhere.
+    gamma, C : ndarray of shape (n_models,)
+        Of the model; 0 where there was nothing to solve.
+    n_iter, violation, relative_gap, status : ndarray of shape (n_models,)
+        Steps, and the worst of the pairs.
+    """
+
+    support_start: NDArray[np.int64]
+    support: NDArray[np.int32]
+    pair_start: NDArray[np.int64]
+    pairs: NDArray[np.int32]
+    intercept: NDArray[np.float64]
+    coef_start: NDArray[np.int64]
+    coef: NDArray[np.float64]
+    only_class: NDArray[np.int32]
+    gamma: NDArray[np.float64]
+    C: NDArray[np.float64]
+    n_iter: NDArray[np.int64]
+    violation: NDArray[np.float64]
+    relative_gap: NDArray[np.float64]
+    status: NDArray[np.int32]
+
+    @property
+    def n_problems(self) -> int:
+        """Number of neighbourhoods."""
+        return len(self.only_class)
+
+    @property
+    def shortfall(self) -> str:
+        """How far from optimal the worst problem is, in words."""
+        return f"worst violation {self.violation.max():.1e}"
+
+    def count(self, status: _core.Status) -> int:
+        """Count the neighbourhoods that ended with ``status``."""
+        return int(np.count_nonzero(self.status == status.value))
+
+    def compact(self) -> tuple[LocalModels, NDArray[np.int32]]:
+        """Models that index into their own support vectors, and those rows."""
+        rows, position = np.unique(self.support, return_inverse=True)
+        return replace(self, support=position.astype(np.int32)), rows
+
+    def decide(
+        self,
+        support_rows: Any,
+        kernel: CoreKernel,
+        n_classes: int,
+        X: Any,
+        route: NDArray[np.int64],
+        n_threads: int,
+    ) -> NDArray[Any]:
+        """Scores of each row of X by the model that it is routed to.
+
+        Parameters
+        ----------
+        support_rows : ndarray or CSR
+            The rows that ``support`` points to.
+        kernel : localsvm.kernels.Kernel
+            Its gamma is replaced by each model's own.
+        n_classes : int
+        X : ndarray or CSR of shape (n_samples, n_features), stored as the support rows
+        route : ndarray of shape (n_samples,), int64
+        n_threads : int
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, 1) or (n_samples, n_classes)
+            Two classes: the decision value. More: votes of the pairs of classes in the
+            neighbourhood plus the squeezed sum of their decisions, as in scikit-learn;
+            -1 for classes that are not there.
+        """
+        out = np.empty((X.shape[0], 1 if n_classes == 2 else n_classes), X.dtype)
+        order = np.argsort(route, kind="stable").astype(np.int64, copy=False)
+        arrays = _core.ModelArrays(
+            support_start=self.support_start,
+            support=self.support,
+            pair_start=self.pair_start,
+            pairs=self.pairs,
+            intercept=self.intercept,
+            coef_start=self.coef_start,
+            coef=self.coef,
+            only_class=self.only_class,
+            gamma=self.gamma,
+        )
+        support: Any = as_rows(support_rows)
+        queries: Any = as_rows(X)
+        _core.decide_by_models(
+            support,
+            arrays,
+            kernel.to_core(),
+            n_classes,
+            queries,
+            route,
+            order,
+            out,
+            n_threads,
+        )
+        return out
+
+
+def fit_neighborhoods(
+    rows: LabelledRows,
+    neighborhoods: NDArray[np.int32],
+    local: LocalKernel,
+    options: KernelOptions,
+) -> LocalModels:
+    """Fit a kernel SVM in each neighbourhood, one per pair of classes that it holds.
+
+    Parameters
+    ----------
+    rows : LabelledRows
+    neighborhoods : ndarray of shape (n_models, n_neighbors), int32
+        Rows of each neighbourhood, its centre first.
+    local : LocalKernel
+    options : KernelOptions
+
+    Returns
+    -------
+    LocalModels
+
+    Notes
+    -----
+    O(k² d) for the kernel matrix of k rows and O(k) per step; one matrix per thread is
+    held. Neighbourhoods of one class cost O(k).
+    """
+    return LocalModels(
+        **_core.fit_neighborhoods(
+            as_rows(rows.X),
+            _task(rows, neighborhoods),
+            local.to_core(),
+            options.to_core(),
+        )
+    )
+
+
+def cross_validate_neighborhoods(
+    rows: LabelledRows,
+    neighborhoods: NDArray[np.int32],
+    assigned: NDArray[np.int32],
+    folds: Sequence[tuple[NDArray[Any], NDArray[Any]]],
+    local: LocalKernel,
+    options: KernelOptions,
+) -> list[NDArray[Any]]:
+    """Scores of held-out rows for every width and penalty, on one kernel matrix.
+
+    A fold's models are trained without the rows that are not in its training part; a
+    test row is answered by the model that it is assigned to.
+
+    Parameters
+    ----------
+    rows, neighborhoods, local, options
+        As in :func:`fit_neighborhoods`; the factors of ``local`` are the settings.
+    assigned : ndarray of shape (n_samples,), int32
+        Neighbourhood that answers for each row, which is one of its members.
+    folds : sequence of (train, test) index arrays
+
+    Returns
+    -------
+    scores : list of ndarray of shape (n_settings, n_test, n_outputs)
+        One array per fold, its rows in the order of ``test``; settings run through the
+        gammas and, within, the Cs.
+    """
+    n_samples = rows.X.shape[0]
+    in_train = np.zeros((len(folds), n_samples), dtype=np.uint8)
+    for fold, (train, _) in enumerate(folds):
+        in_train[fold, train] = 1
+    tested = np.concatenate([test for _, test in folds])
+    fold_of = np.repeat(np.arange(len(folds)), [len(test) for _, test in folds])
+    by_row = np.argsort(tested, kind="stable")
+    test_start = np.zeros(n_samples + 1, dtype=np.int64)
+    np.cumsum(np.bincount(tested, minlength=n_samples), out=test_start[1:])
+    n_settings = len(local.C_factors) * len(local.gamma_factors)
+    by_row_scores = np.zeros((n_settings, len(tested), rows.n_outputs), rows.X.dtype)
+    _core.cross_validate_neighborhoods(
+        as_rows(rows.X),
+        _task(rows, neighborhoods),
+        local.to_core(),
+        assigned,
+        in_train,
+        test_start,
+        fold_of[by_row].astype(np.int32),
+        by_row_scores,
+        options.to_core(),
+    )
+    scores = np.empty_like(by_row_scores)
+    scores[:, by_row] = by_row_scores
+    ends = np.cumsum([len(test) for _, test in folds])[:-1]
+    return np.split(scores, ends, axis=1)
+
+
+def _task(
+    rows: LabelledRows, neighborhoods: NDArray[np.int32]
+) -> _core.NeighborhoodTask:
+    n_models, size = neighborhoods.shape
+    return _core.NeighborhoodTask(
+        labels=rows.class_index,
+        weights=rows.weight,
+        n_classes=rows.n_classes,
+        start=np.arange(n_models + 1, dtype=np.int64) * size,
+        rows=np.ascontiguousarray(neighborhoods).ravel(),
+    )
