@@ -50,45 +50,22 @@ struct LocalKernel {
     }
 };
 
-ArrayDict flatten(const std::vector<LocalModel>& models) {
-    std::vector<std::int64_t> support_start{0}, pair_start{0}, coef_start{0}, n_iter;
-    std::vector<std::int32_t> support, pairs, only_class, status;
-    std::vector<double> coef, intercept, gamma, C, violation, relative_gap;
-    for (const LocalModel& model : models) {
-        support.insert(support.end(), model.support.begin(), model.support.end());
-        for (const ClassPair& pair : model.pairs) {
-            pairs.push_back(pair.negative);
-            pairs.push_back(pair.positive);
-        }
-        coef.insert(coef.end(), model.coef.begin(), model.coef.end());
-        intercept.insert(intercept.end(), model.intercept.begin(),
-                         model.intercept.end());
-        support_start.push_back(static_cast<std::int64_t>(support.size()));
-        pair_start.push_back(static_cast<std::int64_t>(intercept.size()));
-        coef_start.push_back(static_cast<std::int64_t>(coef.size()));
-        only_class.push_back(model.only_class);
-        gamma.push_back(model.gamma);
-        C.push_back(model.C);
-        n_iter.push_back(model.certificate.n_iter);
-        violation.push_back(model.certificate.violation);
-        relative_gap.push_back(model.certificate.relative_gap);
-        status.push_back(static_cast<std::int32_t>(model.certificate.status));
-    }
+ArrayDict to_dict(FlatModels models) {
     ArrayDict result;
-    result["support_start"] = to_numpy(std::move(support_start));
-    result["support"] = to_numpy(std::move(support));
-    result["pair_start"] = to_numpy(std::move(pair_start));
-    result["pairs"] = to_numpy(std::move(pairs));
-    result["intercept"] = to_numpy(std::move(intercept));
-    result["coef_start"] = to_numpy(std::move(coef_start));
-    result["coef"] = to_numpy(std::move(coef));
-    result["only_class"] = to_numpy(std::move(only_class));
-    result["gamma"] = to_numpy(std::move(gamma));
-    result["C"] = to_numpy(std::move(C));
-    result["n_iter"] = to_numpy(std::move(n_iter));
-    result["violation"] = to_numpy(std::move(violation));
-    result["relative_gap"] = to_numpy(std::move(relative_gap));
-    result["status"] = to_numpy(std::move(status));
+    result["support_start"] = to_numpy(std::move(models.support_start));
+    result["support"] = to_numpy(std::move(models.support));
+    result["pair_start"] = to_numpy(std::move(models.pair_start));
+    result["pairs"] = to_numpy(std::move(models.pairs));
+    result["intercept"] = to_numpy(std::move(models.intercept));
+    result["coef_start"] = to_numpy(std::move(models.coef_start));
+    result["coef"] = to_numpy(std::move(models.coef));
+    result["only_class"] = to_numpy(std::move(models.only_class));
+    result["gamma"] = to_numpy(std::move(models.gamma));
+    result["C"] = to_numpy(std::move(models.C));
+    result["n_iter"] = to_numpy(std::move(models.n_iter));
+    result["violation"] = to_numpy(std::move(models.violation));
+    result["relative_gap"] = to_numpy(std::move(models.relative_gap));
+    result["status"] = to_numpy(std::move(models.status));
     return result;
 }
 
@@ -97,11 +74,11 @@ ArrayDict fit(const Handle& matrix, const NeighborhoodTask& task,
               const LocalKernel& local, const KernelOptions& options) {
     const auto rows = matrix.rows();
     const LabelledRows data = task.data(rows.n_rows());
-    return flatten(run_released(
+    return to_dict(run_released(
         options.max_time, options.cancelled, [&](const Watch& watch, StopFlag& stop) {
-            return fit_neighborhoods(rows, data, task.neighborhoods(),
-                                     local.settings(options), local.grid,
-                                     options.n_threads, watch, stop);
+            return FlatModels(fit_neighborhoods(rows, data, task.neighborhoods(),
+                                                local.settings(options), local.grid,
+                                                options.n_threads, watch, stop));
         }));
 }
 
@@ -181,6 +158,8 @@ void bind_types(nb::module_& module) {
             [](LocalKernel* self, const Kernel& kernel, double C, bool local_gamma,
                std::vector<double> C_factors, std::vector<double> gamma_factors,
                std::int64_t n_folds) {
+                require(!local_gamma || kernel.of_distances(),
+                        "local_gamma needs a kernel of distances");
                 new (self) LocalKernel{
                     kernel, C, local_gamma,
                     LocalGrid{std::move(C_factors), std::move(gamma_factors), n_folds}};

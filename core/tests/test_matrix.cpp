@@ -6,27 +6,17 @@
 #include <vector>
 
 #include "check.hpp"
+#include "instruction_sets.hpp"
 #include "localsvm/matrix.hpp"
 #include "problem.hpp"
 
 namespace localsvm {
 
-#define DECLARE_LOOPS(isa)                         \
-    namespace isa {                                \
-    extern const VectorLoops<float> float_loops;   \
-    extern const VectorLoops<double> double_loops; \
-    }
-
-DECLARE_LOOPS(baseline)
-#ifdef LOCALSVM_X86
-DECLARE_LOOPS(avx2)
-DECLARE_LOOPS(avx512)
-#endif
-
 namespace {
 
 using testing::CsrStore;
 using testing::DenseStore;
+using testing::instruction_sets;
 using testing::Numbers;
 using testing::random_table;
 using testing::Table;
@@ -178,49 +168,9 @@ RowOperations<T> operations_of_row(const Rows& rows, std::int64_t i) {
 }
 
 template <class T>
-struct InstructionSet {
-    const char* name;
-    const VectorLoops<T>* loops;
-};
-
-template <class T>
-std::vector<InstructionSet<T>> instruction_sets(
-    const VectorLoops<T>& baseline, [[maybe_unused]] const VectorLoops<T>* avx2,
-    [[maybe_unused]] const VectorLoops<T>* avx512) {
-    std::vector<InstructionSet<T>> sets{{"baseline", &baseline},
-                                        {"chosen", &vector_loops<T>()}};
-#ifdef LOCALSVM_X86
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        sets.push_back({"avx2", avx2});
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        sets.push_back({"avx512", avx512});
-#endif
-    return sets;
-}
-
-std::vector<InstructionSet<float>> sets_of(float) {
-#ifdef LOCALSVM_X86
-    return instruction_sets(baseline::float_loops, &avx2::float_loops,
-                            &avx512::float_loops);
-#else
-    return instruction_sets<float>(baseline::float_loops, nullptr, nullptr);
-#endif
-}
-
-std::vector<InstructionSet<double>> sets_of(double) {
-#ifdef LOCALSVM_X86
-    return instruction_sets(baseline::double_loops, &avx2::double_loops,
-                            &avx512::double_loops);
-#else
-    return instruction_sets<double>(baseline::double_loops, nullptr, nullptr);
-#endif
-}
-
-template <class T>
 void loops_agree_with_plain_loop(const char* type) {
     Numbers numbers(1);
-    for (const auto& [name, loops] : sets_of(T())) {
+    for (const auto& [name, loops] : instruction_sets<T>()) {
         for (const std::int64_t n : widths) {
             check::context = std::string(name) + ", " + type + ", " + std::to_string(n);
             const std::vector<T> x = random_vector<T>(n, numbers);
@@ -234,7 +184,7 @@ void loops_agree_with_plain_loop(const char* type) {
 template <class T>
 void dot_ignores_alignment(const char* type) {
     Numbers numbers(2);
-    for (const auto& [name, loops] : sets_of(T())) {
+    for (const auto& [name, loops] : instruction_sets<T>()) {
         check::context = std::string(name) + ", " + type;
         const std::vector<T> x = random_vector<T>(61, numbers);
         const std::vector<T> w = random_vector<T>(61, numbers);

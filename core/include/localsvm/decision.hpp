@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
-#include <vector>
 
 #include "localsvm/weights.hpp"
 
@@ -46,18 +45,24 @@ void decide_rows(const Rows& rows, const Codes<T>& codes,
 template <class T>
 void smallest_scores(const T* score, std::int64_t n_rows, std::int64_t n_cols,
                      std::int64_t count, std::int32_t* columns, T* smallest) {
-    std::vector<std::int32_t> ranked(static_cast<std::size_t>(n_cols));
+    if (count == 0) return;
     for (std::int64_t i = 0; i < n_rows; ++i) {
         const T* row = score + i * n_cols;
-        std::iota(ranked.begin(), ranked.end(), 0);
-        std::partial_sort(ranked.begin(), ranked.begin() + count, ranked.end(),
-                          [row](std::int32_t a, std::int32_t b) {
-                              return row[a] < row[b] || (row[a] == row[b] && a < b);
-                          });
-        for (std::int64_t s = 0; s < count; ++s) {
-            columns[i * count + s] = ranked[static_cast<std::size_t>(s)];
-            smallest[i * count + s] = row[ranked[static_cast<std::size_t>(s)]];
+        std::int32_t* kept = columns + i * count;
+        const auto before = [row](std::int32_t a, std::int32_t b) {
+            return row[a] < row[b] || (row[a] == row[b] && a < b);
+        };
+        // A heap of the smallest so far, the largest of them on top.
+        std::iota(kept, kept + count, 0);
+        std::make_heap(kept, kept + count, before);
+        for (std::int64_t j = count; j < n_cols; ++j) {
+            if (!(row[j] < row[kept[0]])) continue;
+            std::pop_heap(kept, kept + count, before);
+            kept[count - 1] = static_cast<std::int32_t>(j);
+            std::push_heap(kept, kept + count, before);
         }
+        std::sort_heap(kept, kept + count, before);
+        for (std::int64_t s = 0; s < count; ++s) smallest[i * count + s] = row[kept[s]];
     }
 }
 

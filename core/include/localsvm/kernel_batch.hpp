@@ -2,7 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "localsvm/local_models.hpp"
@@ -108,7 +112,7 @@ double width(Neighborhood<Rows>& local, const KernelSettings& settings) {
 template <class Rows>
 LocalModel fit_one(Neighborhood<Rows>& local, const KernelSettings& settings,
                    const LocalGrid& grid) {
-    if (local.classes().size() == 1) return LocalModel::from(local);
+    if (local.classes().size() < 2) return LocalModel::from(local);
     const double gamma = width(local, settings);
     const auto [c_factor, gamma_factor] =
         grid.trivial() ? std::pair(grid.C[0], grid.gamma[0])

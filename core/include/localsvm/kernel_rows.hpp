@@ -15,7 +15,7 @@
 
 namespace localsvm {
 
-// A symmetric matrix in memory; rows are `stride` apart, a multiple of 8, and their
+// A symmetric matrix in memory; rows are padded<T>(n) or more apart, and their
 // padding is zero.
 template <class T>
 class GramRows {

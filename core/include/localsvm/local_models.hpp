@@ -40,7 +40,9 @@ struct LocalModel {
     static LocalModel from(const Neighborhood<Rows>& fitted) {
         LocalModel model;
         if (fitted.n_pairs() == 0) {
-            model.only_class = fitted.classes()[0];
+            // Without any weight the centre has the last word.
+            model.only_class =
+                fitted.classes().empty() ? fitted.label(0) : fitted.classes()[0];
             return model;
         }
         std::vector<std::int64_t> positions;
@@ -75,6 +77,46 @@ struct LocalModels {
     const double* coef;
     const std::int32_t* only_class;
     const double* gamma;
+};
+
+// Owner of what LocalModels views, and of how the problems ended.
+struct FlatModels {
+    std::vector<std::int64_t> support_start{0}, pair_start{0}, coef_start{0};
+    std::vector<std::int32_t> support, pairs, only_class;
+    std::vector<double> intercept, coef, gamma, C;
+    std::vector<std::int64_t> n_iter;
+    std::vector<double> violation, relative_gap;
+    std::vector<std::int32_t> status;
+
+    explicit FlatModels(const std::vector<LocalModel>& models) {
+        for (const LocalModel& model : models) add(model);
+    }
+    bool operator==(const FlatModels&) const = default;
+    LocalModels view() const {
+        return {support_start.data(), support.data(),    pair_start.data(),
+                pairs.data(),         intercept.data(),  coef_start.data(),
+                coef.data(),          only_class.data(), gamma.data()};
+    }
+
+  private:
+    void add(const LocalModel& model) {
+        support.insert(support.end(), model.support.begin(), model.support.end());
+        coef.insert(coef.end(), model.coef.begin(), model.coef.end());
+        for (const ClassPair& pair : model.pairs)
+            pairs.insert(pairs.end(), {pair.negative, pair.positive});
+        intercept.insert(intercept.end(), model.intercept.begin(),
+                         model.intercept.end());
+        support_start.push_back(static_cast<std::int64_t>(support.size()));
+        pair_start.push_back(static_cast<std::int64_t>(intercept.size()));
+        coef_start.push_back(static_cast<std::int64_t>(coef.size()));
+        only_class.push_back(model.only_class);
+        gamma.push_back(model.gamma);
+        C.push_back(model.C);
+        n_iter.push_back(model.certificate.n_iter);
+        violation.push_back(model.certificate.violation);
+        relative_gap.push_back(model.certificate.relative_gap);
+        status.push_back(static_cast<std::int32_t>(model.certificate.status));
+    }
 };
 
 // Decisions of one model after the other; an object belongs to one thread.

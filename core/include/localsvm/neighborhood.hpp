@@ -25,7 +25,7 @@ struct LabelledRows {
 struct KernelSettings {
     Kernel kernel;
     double C = 1;
-    bool local_gamma = false;  // kernel.gamma is a factor of local_gamma()
+    bool local_gamma = false;  // rbf only: kernel.gamma is a factor of local_gamma()
     SmoSettings smo;
     std::int64_t cache_bytes = 200 << 20;  // of one problem
 };

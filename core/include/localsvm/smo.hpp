@@ -110,7 +110,7 @@ class Smo {
             s_.lower[at(p)] = problem.lower[i];
             s_.upper[at(p)] = problem.upper[i];
             s_.target[at(p)] = problem.target[i];
-            s_.beta[at(p)] = std::clamp(beta[i], problem.lower[i], problem.upper[i]);
+            s_.beta[at(p)] = into_box(beta[i], problem.lower[i], problem.upper[i]);
             s_.diagonal[at(p)] = source_.diagonal(p);
         }
         balance();
@@ -118,24 +118,38 @@ class Smo {
         std::fill(s_.low.begin(), s_.low.end(), -infinity);
         for (std::int64_t p = 0; p < n_; ++p) set_barriers(p);
     }
+    // A start that misses its bound by a rounding would cost a step to get there.
+    static double into_box(double b, double lower, double upper) {
+        if (b >= upper * (1 - 1e-14)) return upper;
+        if (b <= lower * (1 - 1e-14)) return lower;
+        return b;
+    }
     // A clipped start may sum to something else than zero: the heavier side gives way.
+    // A rest of roundings goes to rows inside their boxes: one at its bound stays
+    // there.
     void balance() {
         double positive = 0, negative = 0;
         for (const double b : s_.beta) (b > 0 ? positive : negative) += b;
-        if (positive == -negative) return;
-        const bool heavier = positive > -negative;
-        const double factor = heavier ? -negative / positive : -positive / negative;
-        double rest = 0;
-        for (double& b : s_.beta) {
-            if ((b > 0) == heavier) b *= factor;
-            rest += b;
+        double rest = positive + negative;
+        if (std::abs(rest) > 1e-12 * (positive - negative)) {
+            const double factor =
+                rest > 0 ? -negative / positive : -positive / negative;
+            const bool heavier = rest > 0;
+            rest = 0;
+            for (double& b : s_.beta) {
+                if ((b > 0) == heavier) b *= factor;
+                rest += b;
+            }
         }
-        for (std::int64_t p = 0; p < n_ && rest != 0; ++p) {
-            const double b =
-                std::clamp(s_.beta[at(p)] - rest, s_.lower[at(p)], s_.upper[at(p)]);
-            rest += b - s_.beta[at(p)];
-            s_.beta[at(p)] = b;
-        }
+        for (const bool inside : {true, false})
+            for (std::int64_t p = 0; p < n_ && rest != 0; ++p) {
+                double& b = s_.beta[at(p)];
+                const double l = s_.lower[at(p)], u = s_.upper[at(p)];
+                if (inside != (l < b && b < u)) continue;
+                const double moved = std::clamp(b - rest, l, u);
+                rest += moved - b;
+                b = moved;
+            }
     }
     void set_barriers(std::int64_t p) {
         s_.up[at(p)] = s_.beta[at(p)] < s_.upper[at(p)] ? 0 : infinity;
@@ -143,7 +157,8 @@ class Smo {
     }
     void start_gradient() {
         for (std::int64_t p = 0; p < n_; ++p) s_.gradient[at(p)] = -s_.target[at(p)];
-        for (std::int64_t p = 0; p < n_ && !stop_.raised(); ++p)
+        for (std::int64_t p = 0; p < n_ && stop_.reason() != StopReason::interrupted;
+             ++p)
             if (s_.beta[at(p)] != 0)
                 loops_.axpy_wide(s_.beta[at(p)], source_.row(p, n_), s_.gradient.data(),
                                  at(n_));
