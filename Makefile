@@ -41,9 +41,8 @@ test-core: $(VENV)/tools  ## C++ tests under AddressSanitizer and UndefinedBehav
 	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
 
 bench: $(VENV)/installed  ## Accuracy and speed against peers; rewrites results and README
-	$(BIN)/python benchmarks/accuracy.py
-	$(BIN)/python benchmarks/speed.py
-	$(BIN)/python benchmarks/search.py
+	for part in clustered local; do for what in accuracy speed search; do \
+	  $(BIN)/python benchmarks/$${part}_$$what.py || exit 1; done; done
 	$(BIN)/python examples/demo.py > benchmarks/results/demo.tmp
 	mv benchmarks/results/demo.tmp benchmarks/results/demo.txt
 	$(BIN)/python benchmarks/tables.py

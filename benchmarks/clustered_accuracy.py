@@ -1,8 +1,8 @@
 """Test accuracy of ClusteredSVC on the data of the CSVM paper, seeds 0 to 4.
 
 Each row has a floor that a correct implementation reaches; the command fails if one is
-missed. ``python benchmarks/accuracy.py [NAME ...]`` runs only the named tasks and then
-writes no file.
+missed. ``python benchmarks/clustered_accuracy.py [NAME ...]`` runs only the named tasks
+and then writes no file.
 """
 
 from __future__ import annotations
@@ -96,7 +96,12 @@ def main(chosen: list[str]) -> int:
     print()
     show(rows)
     if not chosen:
-        save("accuracy", "python benchmarks/accuracy.py", rows, threads=1)
+        save(
+            "clustered_accuracy",
+            "python benchmarks/clustered_accuracy.py",
+            rows,
+            threads=1,
+        )
     return 0 if all(row["reached"] for row in rows) else 1
 
 

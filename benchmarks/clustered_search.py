@@ -1,6 +1,6 @@
 """ClusteredSVCCV against GridSearchCV over the same grid and folds, one thread.
 
-Writes results/search.json: seconds of both, their ratio and what each chose.
+Writes results/clustered_search.json: seconds of both, their ratio and what each chose.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def main() -> None:
     warnings.simplefilter("ignore", ConvergenceWarning)
     rows = [row for task, pca in TASKS.items() for row in compare(task, pca)]
     show(rows)
-    save("search", "python benchmarks/search.py", rows, threads=1)
+    save("clustered_search", "python benchmarks/clustered_search.py", rows, threads=1)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 All on one thread, in one run, on the same 60000 x 784 unit-norm float32 rows; times
 include clustering and, where it is used, PCA. The RBF setting is chosen on training
-rows. Writes results/speed.json: the measurements, and the goals with what was reached.
+rows. Writes results/clustered_speed.json: the measurements, and the goals with what was
+reached.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from records import save, show
+from records import check_goals, peak_bytes, save, show
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
@@ -115,12 +116,6 @@ def print_peak_memory(folder: str, assignment: str) -> None:
     print((peak_bytes() - before) / X.nbytes)
 
 
-def peak_bytes() -> int:
-    """Largest memory of this process so far (Linux); unlike getrusage, no parent's."""
-    status = Path("/proc/self/status").read_text()
-    return 1024 * int(status.split("VmHWM:")[1].split()[0])
-
-
 def main() -> None:
     """Measure, compare with the goals, save."""
     warnings.simplefilter("ignore", ConvergenceWarning)
@@ -143,18 +138,16 @@ def main() -> None:
         ("memory / input, hard", peak_memory(data, "hard"), "<=", 0.5),
         ("memory / input, soft", peak_memory(data, "soft"), "<=", 0.5),
     ]
-    comparison = [
-        {
-            "goal": name,
-            "measured": round(value, 3),
-            "wanted": f"{relation} {limit:g}",
-            "reached": value <= limit if relation == "<=" else value >= limit,
-        }
-        for name, value, relation, limit in goals
-    ]
+    comparison = check_goals(goals)
     print()
     show(comparison)
-    save("speed", "python benchmarks/speed.py", rows, goals=comparison, threads=1)
+    save(
+        "clustered_speed",
+        "python benchmarks/clustered_speed.py",
+        rows,
+        goals=comparison,
+        threads=1,
+    )
 
 
 if __name__ == "__main__":

@@ -39,6 +39,25 @@ def save(name: str, command: str, rows: list[dict[str, Any]], **notes: Any) -> P
     return path
 
 
+def check_goals(goals: list[tuple[str, float, str, float]]) -> list[dict[str, Any]]:
+    """Compare measurements with goals: (name, measured, "<=" or ">=", wanted)."""
+    return [
+        {
+            "goal": name,
+            "measured": round(value, 3),
+            "wanted": f"{relation} {limit:g}",
+            "reached": value <= limit if relation == "<=" else value >= limit,
+        }
+        for name, value, relation, limit in goals
+    ]
+
+
+def peak_bytes() -> int:
+    """Largest memory of this process so far (Linux); unlike getrusage, no parent's."""
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(status.split("VmHWM:")[1].split()[0])
+
+
 def show(rows: list[dict[str, Any]]) -> None:
     """Print rows as an aligned table."""
     columns = list(rows[0])

@@ -1,6 +1,6 @@
 """The accuracies that a correct clustered SVM reaches on the paper's data."""
 
-import accuracy
+import clustered_accuracy
 import pytest
 
 from localsvm.data import load_task
@@ -9,10 +9,10 @@ from localsvm.data import load_task
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "components", "parameters", "floor"),
-    accuracy.EXPERIMENTS,
+    clustered_accuracy.EXPERIMENTS,
     ids=[
         f"{task}-{parameters.get('assignment', 'soft')}"
-        for task, _, parameters, _ in accuracy.EXPERIMENTS
+        for task, _, parameters, _ in clustered_accuracy.EXPERIMENTS
     ],
 )
 def test_mean_accuracy_of_five_seeds_reaches_its_floor(
@@ -23,4 +23,4 @@ def test_mean_accuracy_of_five_seeds_reaches_its_floor(
             load_task(task)
         except FileNotFoundError as missing:
             pytest.skip(str(missing))
-    assert accuracy.run(task, components, parameters)["mean"] >= floor
+    assert clustered_accuracy.run(task, components, parameters)["mean"] >= floor

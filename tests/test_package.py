@@ -10,9 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from sklearn.decomposition import PCA
 
 import localsvm
 from localsvm import _core
+from localsvm.cluster import KernelNeighbors, ShortListNeighbors
+from localsvm.kernels import Kernel
 
 MODULES = [
     importlib.import_module(module.name)
@@ -24,6 +27,7 @@ PUBLIC = [
     if not module.__name__.startswith("localsvm._")
     for name in getattr(module, "__all__", ())
 ]
+ARGUMENTS = {KernelNeighbors: (Kernel("poly"),), ShortListNeighbors: (PCA(2),)}
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
@@ -58,7 +62,7 @@ def test_documented_attributes_exist(estimator):
     header = re.findall(r"^(\w[^\n]*_[^\n]*)$", text.replace("\\\n", ""), re.M)
     names = {name for line in header for name in re.findall(r"\b(\w+_)\b", line)}
     X = np.random.default_rng(0).standard_normal((60, 2))
-    model = estimator().fit(X, (X[:, 0] > 0).astype(int))
+    model = estimator(*ARGUMENTS.get(estimator, ())).fit(X, (X[:, 0] > 0).astype(int))
     model.feature_names_in_ = None
     assert names
     for name in names:

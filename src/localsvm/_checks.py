@@ -185,7 +185,7 @@ def check_sample_weight(sample_weight: Any, X: Any) -> NDArray[np.float64]:
     if sample_weight is None:
         return np.ones(n_samples)
     if isinstance(sample_weight, Real):
-        return np.full(n_samples, float(sample_weight))
+        sample_weight = np.full(n_samples, float(sample_weight))
     weight: NDArray[np.float64] = check_array(
         sample_weight,
         ensure_2d=False,

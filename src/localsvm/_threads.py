@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -27,33 +28,40 @@ _BLOCK_ROWS = 2048
 
 
 class _LibraryLimit:
-    """Counts who asks for single-threaded BLAS and OpenMP.
+    """Keeps BLAS and OpenMP to one thread while somebody asks for it.
 
-    threadpoolctl's limits are global to the process: two threads that enter and leave
-    in turn would each restore what they found and leave the limit behind. Looking for
-    the libraries takes milliseconds, so it is done once; this module is imported after
-    those that NumPy, SciPy and scikit-learn load.
+    The limit of BLAS is global to the process: two threads that enter and leave in turn
+    would each restore what they found and leave the limit behind, so the users are
+    counted, and OpenBLAS obeys some threads only: the one that starts others should ask.
+    The limit of OpenMP belongs to the calling thread. Looking for the libraries
+    takes milliseconds, so it is done again only when modules were imported meanwhile.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._users = 0
         self._libraries: Any = None
-        self._limits: Any = None
+        self._n_modules = 0
+        self._blas_limits: Any = None
 
-    def acquire(self) -> None:
+    def acquire(self) -> Any:
+        """Set the limits; the result is for ``release``."""
         with self._lock:
-            if self._libraries is None:
+            if self._n_modules != len(sys.modules):
                 self._libraries = ThreadpoolController()
+                self._n_modules = len(sys.modules)
+            libraries = self._libraries
             if self._users == 0:
-                self._limits = self._libraries.limit(limits=1)
+                self._blas_limits = libraries.select(user_api="blas").limit(limits=1)
             self._users += 1
+        return libraries.select(user_api="openmp").limit(limits=1)
 
-    def release(self) -> None:
+    def release(self, openmp_limits: Any) -> None:
+        openmp_limits.restore_original_limits()
         with self._lock:
             self._users -= 1
             if self._users == 0:
-                self._limits.restore_original_limits()
+                self._blas_limits.restore_original_limits()
 
 
 _library_limit = _LibraryLimit()
@@ -61,12 +69,12 @@ _library_limit = _LibraryLimit()
 
 @contextmanager
 def single_threaded_libraries() -> Iterator[None]:
-    """Keep BLAS and OpenMP to one thread, so that sums have one order."""
-    _library_limit.acquire()
+    """Keep BLAS and this thread's OpenMP to one thread, so that sums have one order."""
+    limits = _library_limit.acquire()
     try:
         yield
     finally:
-        _library_limit.release()
+        _library_limit.release(limits)
 
 
 def call_interruptibly(function: Callable[[], Result]) -> Result:

@@ -12,11 +12,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from localsvm import ClusteredSVC
 
-# Noise labels and a huge C: the solver would run for hours. {prepare} makes `model`.
+# Noise labels and a huge C: the solver would run for hours. {prepare} makes `model`,
+# {call} is what takes so long.
 LONG_FIT = """
 import os, signal, sys, threading, time
 import numpy as np
-from localsvm import ClusteredSVC, ClusteredSVCCV
+from localsvm import ClusteredSVC, ClusteredSVCCV, LocalSVC, LocalSVCCV, NeighborSVC
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal((30_000, 40)), rng.integers(0, {n_classes}, 30_000)
 {prepare}
@@ -27,7 +28,7 @@ def interrupt():
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=interrupt).start()
 try:
-    model.fit(X, y)
+    {call}
 except KeyboardInterrupt:
     print(time.time(), flush=True)
     assert {{name: str(value) for name, value in vars(model).items()}} == before
@@ -36,9 +37,9 @@ sys.exit(1)
 """
 
 
-def seconds_to_answer(prepare, n_classes):
+def seconds_to_answer(prepare, n_classes=2, call="model.fit(X, y)"):
     """Seconds from the signal to KeyboardInterrupt, in a process of its own."""
-    code = LONG_FIT.format(prepare=prepare, n_classes=n_classes)
+    code = LONG_FIT.format(prepare=prepare, n_classes=n_classes, call=call)
     run = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120
     )
@@ -66,6 +67,49 @@ def test_search_is_interrupted_on_any_number_of_threads(n_jobs):
         f"n_jobs={n_jobs})"
     )
     assert seconds_to_answer(prepare, n_classes=2) < 1.0
+
+
+ENDLESS = "C=1e6, tol=0, max_iter=-1"
+
+
+@pytest.mark.parametrize(
+    ("setting", "n_classes", "n_jobs"),
+    [
+        ("n_neighbors=500", 2, 1),
+        ("n_neighbors=500, local_grid={'C': [1, 2]}, route='center'", 4, 2),
+        ("n_neighbors=2500", 2, 1),  # too large for a matrix in memory
+    ],
+)
+def test_local_solve_is_interrupted_and_changes_nothing(setting, n_classes, n_jobs):
+    prepare = f"""
+model = LocalSVC(20, random_state=0).fit(X[:300], y[:300])
+model.set_params({ENDLESS}, {setting}, n_jobs={n_jobs})
+"""
+    call = "model.fit(X[:2500], y[:2500])"
+    assert seconds_to_answer(prepare, n_classes, call) < 1.0
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_cover_is_interrupted(kernel):
+    prepare = f"""
+model = LocalSVC(20, random_state=0).fit(X[:300], y[:300])
+model.set_params(n_neighbors=200, n_assigned=1, kernel="{kernel}", neighbors="brute")
+"""
+    assert seconds_to_answer(prepare) < 1.0
+
+
+def test_local_search_is_interrupted():
+    prepare = """
+model = LocalSVCCV(n_neighbors=20, random_state=0).fit(X[:300], y[:300])
+model.set_params(Cs=[1e6], search_tol=0, max_iter=-1, n_neighbors=500, n_jobs=2)
+"""
+    call = "model.fit(X[:2500], y[:2500])"
+    assert seconds_to_answer(prepare, call=call) < 1.0
+
+
+def test_prediction_is_interrupted():
+    prepare = f"model = NeighborSVC(500, {ENDLESS}, n_jobs=2).fit(X[:2500], y[:2500])"
+    assert seconds_to_answer(prepare, call="model.predict(X)") < 1.0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGALRM is a POSIX signal")

@@ -118,10 +118,12 @@ class Smo {
         std::fill(s_.low.begin(), s_.low.end(), -infinity);
         for (std::int64_t p = 0; p < n_; ++p) set_barriers(p);
     }
-    // A start that misses its bound by a rounding would cost a step to get there.
+    // A dual that misses its bound by a rounding would count as free: it would cost a
+    // step, and have its say in the intercept.
     static double into_box(double b, double lower, double upper) {
-        if (b >= upper * (1 - 1e-14)) return upper;
-        if (b <= lower * (1 - 1e-14)) return lower;
+        const double rounding = 1e-14 * (upper - lower);
+        if (b >= upper - rounding) return upper;
+        if (b <= lower + rounding) return lower;
         return b;
     }
     // A clipped start may sum to something else than zero: the heavier side gives way.
@@ -227,8 +229,8 @@ class Smo {
         const double room_down = s_.beta[b] - s_.lower[b];
         const double step = std::min(
             {(s_.gradient[b] - s_.gradient[a]) / curvature, room_up, room_down});
-        s_.beta[a] = step == room_up ? s_.upper[a] : s_.beta[a] + step;
-        s_.beta[b] = step == room_down ? s_.lower[b] : s_.beta[b] - step;
+        s_.beta[a] = into_box(s_.beta[a] + step, s_.lower[a], s_.upper[a]);
+        s_.beta[b] = into_box(s_.beta[b] - step, s_.lower[b], s_.upper[b]);
         set_barriers(i.index);
         set_barriers(j.index);
         return loops_.move(step, row_i, row_j, s_.up.data(), s_.gradient.data(),

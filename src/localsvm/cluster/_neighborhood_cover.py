@@ -162,7 +162,9 @@ class NeighborhoodCover(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        nearest = find_neighbors(self._router, X, 1, self.n_jobs)[:, 0]
+        nearest = find_neighbors(self._router, X, 1, len(self.labels_), self.n_jobs)[
+            :, 0
+        ]
         return np.asarray(self.labels_[nearest])
 
     def _routing_search(self, X: Any) -> Any:
@@ -219,9 +221,10 @@ def cover_rows(
     # A twentieth of the expected number of centres.
     batch = min(math.ceil(0.1 * X.shape[0] / n_assigned), _LARGEST_BATCH)
     while len(order) and len(centers) < max_centers:
-        open_rows = np.flatnonzero(labels[order[: 4 * batch]] < 0)[:batch]
-        candidates = order[open_rows]
-        found = find_neighbors(search, take_rows(X, candidates), n_neighbors, n_jobs)
+        candidates = order[:batch]
+        found = find_neighbors(
+            search, take_rows(X, candidates), n_neighbors, X.shape[0], n_jobs
+        )
         for center, rows in zip(candidates, found, strict=True):
             if labels[center] >= 0 or len(centers) >= max_centers:
                 continue
@@ -230,8 +233,7 @@ def cover_rows(
             labels[covered[labels[covered] < 0]] = len(centers)
             centers.append(center)
             neighborhoods.append(neighborhood)
-        all_open_seen = len(open_rows) < batch
-        order = order[4 * batch if all_open_seen else open_rows[-1] + 1 :]
+        order = order[labels[order] < 0]
     return Cover(np.array(centers), np.array(neighborhoods), labels)
 
 

@@ -22,7 +22,7 @@ from localsvm._threads import (
 from localsvm.cluster._tree_work import share_visited
 
 _LEAF_SIZE = 8
-_BLOCK_ROWS = 128
+_BLOCK_ROWS = 64
 # What a row that the tree visits costs, in rows of a matrix product: measured for one
 # neighbour, and more for each of the first hundred, whose heap has to be kept.
 _VISIT_COST = 2.0
@@ -65,25 +65,31 @@ class TreeNeighbors(BaseEstimator):
     ) -> Any:
         """Nearest rows of each query, nearest first."""
         check_is_fitted(self)
+        _check_n_neighbors(n_neighbors, self.tree_.n)
         ranks = np.arange(1, n_neighbors + 1)
         distances, rows = self.tree_.query(np.asarray(X, dtype=np.float64), ranks)
         return (distances, rows) if return_distance else rows
 
 
 class KernelNeighbors(BaseEstimator):
-    r"""Exact neighbours in the feature space of a kernel, by comparing all rows.
+    r"""Exact neighbours in the feature space of a kernel.
 
     .. math:: \|\phi(x) - \phi(z)\|^2 = K(x, x) + K(z, z) - 2 K(x, z)
 
+    A polynomial of few columns has few features: there the rows are mapped, and
+    searched as "auto" finds best. Otherwise each query is compared with all rows.
+
     Parameters
     ----------
-    kernel : callable with ``diagonal``
-        ``kernel(X, Z)`` is the matrix of kernel values, ``kernel.diagonal(X)`` those of
-        each row with itself; see :class:`localsvm.kernels.Kernel`.
+    kernel : localsvm.kernels.Kernel
+    max_features : int, default=64
+        Most features for which rows are mapped.
 
     Attributes
     ----------
     n_samples_fit_ : int
+    search_ : object with ``kneighbors``, or None
+        The search among mapped rows.
 
     Examples
     --------
@@ -96,21 +102,32 @@ class KernelNeighbors(BaseEstimator):
     [[2, 0]]
     """
 
-    def __init__(self, kernel: Any) -> None:
+    def __init__(self, kernel: Any, *, max_features: int = 64) -> None:
         self.kernel = kernel
+        self.max_features = max_features
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Keep the rows, and their kernel values with themselves."""
-        self._rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        self._diagonal = self.kernel.diagonal(self._rows)
-        self.n_samples_fit_ = self._rows.shape[0]
+        """Map the rows, or keep them with their kernel values with themselves."""
+        rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        self.n_samples_fit_ = rows.shape[0]
+        n_features = self.kernel.n_explicit_features(rows.shape[1])
+        self.search_ = None
+        if 0 < n_features <= self.max_features:
+            features = self.kernel.features(rows)
+            self.search_ = choose_search(features, 1).fit(features)
+        else:
+            self._rows, self._diagonal = rows, self.kernel.diagonal(rows)
         return self
 
     def kneighbors(
         self, X: Any, n_neighbors: int = 5, return_distance: bool = True
     ) -> Any:
-        """Nearest rows of each query, nearest first; O(n d) per query."""
+        """Nearest rows of each query, nearest first."""
         check_is_fitted(self)
+        if self.search_ is not None:
+            features = self.kernel.features(X)
+            return self.search_.kneighbors(features, n_neighbors, return_distance)
+        _check_n_neighbors(n_neighbors, self.n_samples_fit_)
         X = check_array(X, accept_sparse="csr", dtype=self._rows.dtype)
         scores = np.ascontiguousarray(self._diagonal - 2 * self.kernel(X, self._rows))
         rows = np.empty((X.shape[0], n_neighbors), dtype=np.int32)
@@ -181,6 +198,7 @@ class ShortListNeighbors(BaseEstimator):
     ) -> Any:
         """Nearest rows of each query among its candidates, nearest first."""
         check_is_fitted(self)
+        _check_n_neighbors(n_neighbors, self._rows.shape[0])
         n_candidates = min(max(self.n_candidates, n_neighbors), self._rows.shape[0])
         cheap = self.transformer_.transform(X)
         listed = self.search_.kneighbors(cheap, n_candidates, return_distance=False)
@@ -251,29 +269,49 @@ def choose_search(X: Any, n_neighbors: int) -> Any:
 
 def fit_search(search: Any, X: Any) -> Any:
     """Fit a search, and let Ctrl-C through meanwhile."""
+
+    def fit() -> Any:
+        with single_threaded_libraries():
+            return search.fit(X)
+
     with single_threaded_libraries():
-        return call_interruptibly(lambda: search.fit(X))
+        return call_interruptibly(fit)
 
 
 def find_neighbors(
-    search: Any, X: Any, n_neighbors: int, n_jobs: int | None
+    search: Any, X: Any, n_neighbors: int, n_rows: int, n_jobs: int | None
 ) -> NDArray[np.int32]:
-    """Nearest rows of each query in blocks on threads, and let Ctrl-C through.
+    """Nearest of ``n_rows`` rows for blocks of queries, on threads that let Ctrl-C in.
 
     The blocks do not depend on the number of threads, so neither do the results.
     """
 
     def find_block(first: int) -> Any:
         block = X[first : first + _BLOCK_ROWS]
-        return search.kneighbors(block, n_neighbors, return_distance=False)
+        with single_threaded_libraries():
+            return search.kneighbors(block, n_neighbors, return_distance=False)
 
     starts = range(0, X.shape[0], _BLOCK_ROWS)
     found = np.empty((X.shape[0], n_neighbors), dtype=np.int32)
     with single_threaded_libraries():
-        blocks = map_interruptibly(find_block, starts, n_jobs)
-        for first, rows in zip(starts, blocks, strict=True):
-            found[first : first + _BLOCK_ROWS] = rows
+        blocks = list(map_interruptibly(find_block, starts, n_jobs))
+    for first, rows in zip(starts, blocks, strict=True):
+        if rows.min() < 0 or rows.max() >= n_rows:
+            stray = rows.min() if rows.min() < 0 else rows.max()
+            raise ValueError(
+                f"{type(search).__name__}.kneighbors gave the row {stray}; expected "
+                f"rows from 0 to {n_rows - 1}."
+            )
+        found[first : first + _BLOCK_ROWS] = rows
     return found
+
+
+def _check_n_neighbors(n_neighbors: int, n_rows: int) -> None:
+    if n_neighbors > n_rows:
+        raise ValueError(
+            f"Expected n_neighbors <= n_samples_fit, but n_neighbors = {n_neighbors}, "
+            f"n_samples_fit = {n_rows}."
+        )
 
 
 def _brute() -> NearestNeighbors:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -20,6 +22,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from localsvm._checks import check_rows, check_sample_weight, warn_if_unscaled
 from localsvm.solvers import Status
+
+NOT_FINITE = (
+    "The solver met values that are not finite: X has entries too large for their "
+    "squares. Scale the features, e.g. with StandardScaler."
+)
 
 
 @dataclass(frozen=True)
@@ -153,6 +160,11 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
             )
         weight = check_sample_weight(sample_weight, X)
         penalty_weight = weight * self._class_weight(y, weight)[class_index]
+        if not penalty_weight.any():
+            raise ValueError(
+                f"class_weight={self.class_weight!r} leaves no row with a positive "
+                "weight; expected at least one class of the data above 0."
+            )
         warn_if_unscaled(X, getattr(self, "feature_names_in_", None))
         return TrainingRows(X, class_index.astype(np.int32), weight, penalty_weight)
 
@@ -200,13 +212,10 @@ class Solution(Protocol):
     def count(self, status: Status) -> int: ...
 
 
-def check_solution(solution: Solution, estimator: Any, stacklevel: int) -> None:
+def check_solution(solution: Solution, estimator: Any) -> None:
     """Raise if the numbers overflowed; warn once if a limit came before ``tol``."""
     if solution.count(Status.not_finite):
-        raise ValueError(
-            "The solver met values that are not finite: X has entries too large for "
-            "their squares. Scale the features, e.g. with StandardScaler."
-        )
+        raise ValueError(NOT_FINITE)
     for status, name in ((Status.max_iter, "max_iter"), (Status.max_time, "max_time")):
         stopped = solution.count(status)
         if stopped:
@@ -215,8 +224,17 @@ def check_solution(solution: Solution, estimator: Any, stacklevel: int) -> None:
                 f"{name}={getattr(estimator, name)} ({solution.shortfall}, "
                 f"tol={estimator.tol}). Scale the features, lower C, or allow more.",
                 ConvergenceWarning,
-                stacklevel=stacklevel + 1,
+                stacklevel=_level_of_caller(),
             )
+
+
+def _level_of_caller() -> int:
+    """How many frames up the first one outside this package is."""
+    level = 0
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_globals["__name__"].startswith("localsvm"):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 @contextmanager

@@ -226,7 +226,7 @@ class BaseClusteredSVC(BaseLocalClassifier):
             solution, model = self._solve(
                 self._problem(rows, C), regions, codes, global_reg, options
             )
-        check_solution(solution, self, stacklevel=4)
+        check_solution(solution, self)
         self.clusterer_ = clusterer
         self.regions_ = regions
         self._model = model

@@ -13,11 +13,16 @@ from localsvm._checks import check_parameters, integer, mapping, one_of, real
 from localsvm._threads import effective_n_jobs
 from localsvm.cluster._distinct import distinct_rows, merge_weights, take_rows
 from localsvm.cluster._neighborhood_cover import SEARCHES
-from localsvm.estimators._base import BaseLocalClassifier, TrainingRows
+from localsvm.estimators._base import (
+    NOT_FINITE,
+    BaseLocalClassifier,
+    TrainingRows,
+)
 from localsvm.kernels import Kernel, scale_gamma
 from localsvm.solvers import KernelOptions, LabelledRows, LocalKernel
 
 _FEWEST_STEPS = 20_000
+_STEPS_PER_ROW = 50
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,7 @@ class BaseKernelClassifier(BaseLocalClassifier):
 
     def _merge(self, rows: TrainingRows, seed: int) -> MergedRows:
         """Merge equal rows of one class: weight two is then the row twice."""
-        first, kind = distinct_rows(rows.X, rows.sample_weight, seed, rows.class_index)
+        first, kind = distinct_rows(rows.X, rows.penalty_weight, seed, rows.class_index)
         weight = merge_weights(rows.penalty_weight, kind)
         merged = LabelledRows(
             take_rows(rows.X, first),
@@ -84,6 +89,7 @@ class BaseKernelClassifier(BaseLocalClassifier):
 
     def _local_kernel(self, setting: KernelSetting, rows: TrainingRows) -> LocalKernel:
         """Resolve gamma; a local width is left to the neighbourhoods."""
+        _check_squares(rows.X)
         gamma = setting.gamma
         local = gamma == "local" and self.kernel == "rbf"
         if local:
@@ -96,11 +102,11 @@ class BaseKernelClassifier(BaseLocalClassifier):
         self._kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
         return LocalKernel(self._kernel, setting.C, local)
 
-    def _options(self, n_neighbors: int) -> KernelOptions:
+    def _options(self, n_neighbors: int, n_rows: int) -> KernelOptions:
         max_iter = self.max_iter
-        if max_iter == "auto":
-            max_iter = max(_FEWEST_STEPS, n_neighbors**2)
-        elif max_iter == -1:
+        if max_iter == "auto" and n_neighbors < n_rows:
+            max_iter = max(_FEWEST_STEPS, _STEPS_PER_ROW * n_neighbors)
+        elif max_iter in ("auto", -1):
             max_iter = np.iinfo(np.int64).max
         return KernelOptions(
             tol=self.tol,
@@ -108,6 +114,14 @@ class BaseKernelClassifier(BaseLocalClassifier):
             n_threads=effective_n_jobs(self.n_jobs),
             cache_size=self.cache_size,
         )
+
+
+def _check_squares(X: Any) -> None:
+    """Raise if a squared distance of rows could overflow."""
+    values = X.data if sparse.issparse(X) else X
+    largest = np.sqrt(np.finfo(X.dtype).max / (4 * X.shape[1]))
+    if values.size and max(values.max(), -values.min()) > largest:
+        raise ValueError(NOT_FINITE)
 
 
 def stored_as(X: Any, reference: Any) -> Any:

@@ -60,11 +60,11 @@ class BaseLocalSVC(BaseKernelClassifier):
         with clock.stage("cover"):
             cover = self._fit_cover(merged.rows.X, sizes, seed)
         with clock.stage("solve"):
-            options = self._options(cover.n_neighbors_)
+            options = self._options(cover.n_neighbors_, len(cover.labels_))
             models = fit_neighborhoods(
                 merged.rows, cover.neighborhoods_, local, options
             )
-        check_solution(models, self, stacklevel=4)
+        check_solution(models, self)
         with clock.stage("route"):
             self._keep(merged, cover, models)
         self._describe(models)
@@ -120,7 +120,9 @@ class BaseLocalSVC(BaseKernelClassifier):
         if self.route == "row":
             regions = self._router.predict(X)
         else:
-            regions = find_neighbors(self._router, X, 1, self.n_jobs)[:, 0]
+            regions = find_neighbors(self._router, X, 1, self.n_regions_, self.n_jobs)[
+                :, 0
+            ]
         return np.asarray(regions, dtype=np.int64)
 
     def _decide(self, X: Any) -> NDArray[Any]:
@@ -181,8 +183,8 @@ class LocalSVC(BaseLocalSVC):
     tol : float, default=1e-3
         Largest violation of the optimality conditions in a neighbourhood.
     max_iter : int or "auto", default="auto"
-        Steps of the solver per pair of classes; -1 is no limit, "auto" is k², at least
-        20,000.
+        Steps of the solver per pair of classes; -1 is no limit. "auto" is 50 k, but at
+        least 20,000: plenty unless C is very large. No limit if k is all rows.
     cache_size : float, default=200
         Megabytes for kernel rows of a neighbourhood with more than 2000 rows.
     random_state : int, RandomState instance or None, default=None

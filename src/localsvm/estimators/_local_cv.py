@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import product
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,9 @@ class LocalSVCCV(BaseLocalSVC):
         Neighbourhoods per size that take part in the search, around random rows; test
         rows are those assigned to them. The cost of the search then does not grow with
         the number of rows. None is all.
+    search_tol : float, default=0.05
+        Violation in the search, where the order of the settings matters and not the
+        last digit; the final fit stops at ``tol``.
     n_assigned : int or None, default=None
     kernel : {"rbf", "linear", "poly"}, default="rbf"
     degree : int, default=3
@@ -123,6 +127,7 @@ fit_report_
         cv: Any = None,
         scoring: Any = None,
         max_regions: int | None = 1000,
+        search_tol: float = 0.05,
         n_assigned: int | None = None,
         kernel: str = "rbf",
         degree: int = 3,
@@ -142,6 +147,7 @@ fit_report_
         self.cv = cv
         self.scoring = scoring
         self.max_regions = max_regions
+        self.search_tol = search_tol
         self.n_assigned = n_assigned
         self.kernel = kernel
         self.degree = degree
@@ -163,6 +169,7 @@ fit_report_
             gammas=one_of("local") | list_of(real(0)),
             n_neighbors=integer(1) | one_of("auto") | list_of(integer(1)),
             max_regions=one_of(None) | integer(1),
+            search_tol=real(0, closed="left"),
             n_assigned=one_of(None) | integer(1),
             route=one_of("row", "center"),
         )
@@ -171,8 +178,7 @@ fit_report_
         seed = self._draw_seed()
         clock = StageClock()
         with clock.stage("search"):
-            present = np.flatnonzero(rows.sample_weight > 0)
-            self._search(rows.take(present), seed)
+            self._search(rows, seed)
         best: dict[str, Any] = self.best_params_
         setting = KernelSetting(best["C"], best["gamma"], best["gamma_factor"])
         sizes = neighborhood_sizes(
@@ -183,8 +189,7 @@ fit_report_
 
     def _search(self, rows: TrainingRows, seed: int) -> None:
         """Score every (size, gamma, C) on every fold."""
-        y = self.classes_[rows.class_index]
-        folds = list(check_cv(self.cv, y, classifier=True).split(rows.X, y))
+        rows, folds = self._split(rows)
         sizes, gammas, Cs = self._grid(min(len(train) for train, _ in folds))
         spaces = [
             self._space(rows, group, Cs, max(sizes))
@@ -198,6 +203,26 @@ fit_report_
         ]
         by_fold = np.concatenate(scores, axis=1)
         self._choose(list(product(sizes, gammas, Cs)), by_fold)
+
+    def _split(self, rows: TrainingRows) -> tuple[TrainingRows, list[Any]]:
+        """Leave out rows without weight, and cut the others into folds."""
+        present = rows.penalty_weight > 0
+        kept = rows.take(np.flatnonzero(present))
+        y = self.classes_[kept.class_index]
+        splitter = check_cv(self.cv, y, classifier=True)
+        folds = splitter.split(kept.X, y)
+        if (
+            self.cv is None
+            or isinstance(self.cv, Integral)
+            or hasattr(self.cv, "split")
+        ):
+            return kept, list(folds)
+        # Splits that are given count all rows.
+        position = np.cumsum(present) - 1
+        return kept, [
+            tuple(position[part[present[part]]] for part in map(np.asarray, fold))
+            for fold in folds
+        ]
 
     def _sharing_neighbors(self, gammas: list[Width]) -> list[list[Width]]:
         """Group the widths whose feature spaces order rows in the same way."""
@@ -230,6 +255,12 @@ fit_report_
         limit = math.inf if self.max_regions is None else self.max_regions
         cover = cover_rows(rows.X, order, search, sizes, self.n_jobs, limit)
         tested = [(train, test[cover.labels[test] >= 0]) for train, test in folds]
+        if not all(len(test) for _, test in tested):
+            raise ValueError(
+                f"max_regions={self.max_regions} neighbourhoods of {size} rows leave a "
+                "fold without test rows; expected more, or None."
+            )
+        options = replace(self._options(size, rows.X.shape[0]), tol=self.search_tol)
         decisions = cross_validate_neighborhoods(
             LabelledRows(
                 rows.X, rows.class_index, rows.penalty_weight, len(self.classes_)
@@ -238,7 +269,7 @@ fit_report_
             cover.labels,
             tested,
             local,
-            self._options(size),
+            options,
         )
         return np.array(
             [

@@ -16,7 +16,7 @@ from localsvm.estimators._kernel_base import (
     KernelSetting,
     stored_as,
 )
-from localsvm.solvers import fit_neighborhoods
+from localsvm.solvers import Status, fit_neighborhoods
 
 _BLOCK_QUERIES = 4096
 
@@ -162,26 +162,25 @@ class NeighborSVC(BaseKernelClassifier):
         self.fit_report_ = clock.seconds
 
     def _decide(self, X: Any) -> NDArray[Any]:
-        rows = self._merged.rows
-        X = stored_as(X, rows.X)
-        scores = np.empty((X.shape[0], rows.n_outputs), dtype=X.dtype)
-        for first in range(0, X.shape[0], _BLOCK_QUERIES):
-            block = X[first : first + _BLOCK_QUERIES]
-            scores[first : first + _BLOCK_QUERIES] = self._decide_block(block)
-        return scores
+        X = stored_as(X, self._merged.rows.X)
+        parts = [
+            self._decide_block(X[first : first + _BLOCK_QUERIES])
+            for first in range(0, X.shape[0], _BLOCK_QUERIES)
+        ]
+        check_solution(_Endings([ending for _, ending in parts]), self)
+        return np.concatenate([scores for scores, _ in parts])
 
-    def _decide_block(self, X: Any) -> NDArray[Any]:
-        """Eq. 1 for some queries."""
+    def _decide_block(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Eq. 1 for some queries; also how each solve ended and its violation."""
         rows = self._merged.rows
-        neighborhoods = find_neighbors(self.search_, X, self.n_neighbors_, self.n_jobs)
+        k, n_rows = self.n_neighbors_, rows.X.shape[0]
         models = fit_neighborhoods(
             rows,
-            neighborhoods,
+            find_neighbors(self.search_, X, k, n_rows, self.n_jobs),
             self._local,
-            self._options(self.n_neighbors_),
+            self._options(k, n_rows),
         )
-        check_solution(models, self, stacklevel=6)
-        return models.decide(
+        scores = models.decide(
             rows.X,
             self._kernel,
             rows.n_classes,
@@ -189,3 +188,22 @@ class NeighborSVC(BaseKernelClassifier):
             np.arange(X.shape[0]),
             effective_n_jobs(self.n_jobs),
         )
+        return scores, np.array([models.status, models.violation])
+
+
+class _Endings:
+    """How the solves of all blocks of queries ended."""
+
+    def __init__(self, parts: list[NDArray[Any]]) -> None:
+        self._status, self._violation = np.concatenate(parts, axis=1)
+
+    @property
+    def n_problems(self) -> int:
+        return len(self._status)
+
+    @property
+    def shortfall(self) -> str:
+        return f"worst violation {self._violation.max():.1e}"
+
+    def count(self, status: Status) -> int:
+        return int(np.count_nonzero(self._status == status.value))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import factorial
 from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
+from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils.extmath import row_norms
 
 from localsvm import _core
@@ -66,6 +69,38 @@ class Kernel:
             return squared
         return np.asarray((self.gamma * squared + self.coef0) ** self.degree)
 
+    def n_explicit_features(self, n_columns: int) -> int:
+        """Count the features of :meth:`features`; 0 if there is no such finite map."""
+        if self.name == "rbf" or self.coef0 < 0:
+            return 0
+        degree = 1 if self.name == "linear" else self.degree
+        at_most = math.comb(n_columns + degree, degree) - 1
+        if self.name == "poly" and self.coef0 > 0:
+            return at_most
+        return at_most + 1 - math.comb(n_columns + degree - 1, degree - 1)
+
+    def features(self, X: Any) -> NDArray[np.float64]:
+        r"""Map rows to where the Euclidean distance is that of the kernel.
+
+        A product of powers :math:`x^e`, :math:`|e| = q`, has the weight
+
+        .. math:: \sqrt{\frac{p!}{e!\,(p - q)!} \gamma^q c_0^{p - q}}
+
+        The constant feature is left out. For a kernel with ``n_explicit_features``.
+        """
+        X = X.toarray() if sparse.issparse(X) else np.asarray(X)
+        if self.name == "linear":
+            return np.asarray(X, dtype=np.float64)
+        products = PolynomialFeatures(self.degree, include_bias=False).fit(X)
+        powers = products.powers_
+        order = powers.sum(axis=1)
+        rest = self.degree - order
+        weight = factorial(self.degree) * self.gamma**order * self.coef0**rest
+        weight = weight / (factorial(powers).prod(axis=1) * factorial(rest))
+        used = np.flatnonzero(weight)
+        mapped = products.transform(X.astype(np.float64))[:, used]
+        return np.asarray(mapped * np.sqrt(weight[used]))
+
     @property
     def keeps_euclidean_order(self) -> bool:
         """Whether neighbours in feature space are the Euclidean neighbours."""
@@ -85,12 +120,15 @@ def scale_gamma(X: Any, weight: NDArray[np.float64]) -> float:
     """``gamma="scale"`` of scikit-learn, 1 / (n_features * X.var()), with weights."""
     share = weight / weight.sum()
     columns = X.shape[1]
+    mean = float((share @ X).sum()) / columns
     if sparse.issparse(X):
-        mean = float((share @ X).sum()) / columns
-        mean_square = float((share @ X.multiply(X)).sum()) / columns
-        variance = mean_square - mean**2
+        stored = np.diff(X.indptr)
+        squares = np.square(X.data - mean, dtype=np.float64)
+        total = (
+            np.repeat(share, stored) @ squares + share @ (columns - stored) * mean**2
+        )
     else:
-        mean = float((share @ X).sum()) / columns
-        variance = float(share @ np.square(X - mean, dtype=np.float64).sum(axis=1))
-        variance /= columns
-    return 1.0 / (columns * variance) if variance > 0 else 1.0
+        total = share @ np.square(X - mean, dtype=np.float64).sum(axis=1)
+    # Equal entries leave a rounding of their mean.
+    constant = total <= columns * (1e-14 * mean) ** 2
+    return 1.0 if constant else 1.0 / float(total)

@@ -1,0 +1,366 @@
+"""LocalSVC against scikit-learn's SVC, one per neighbourhood."""
+
+import pickle
+from itertools import combinations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.metrics import pairwise_distances
+from sklearn.metrics.pairwise import polynomial_kernel
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from localsvm import LocalSVC
+from localsvm.cluster import KernelNeighbors, NeighborhoodCover
+from localsvm.data import load_benchmark
+from localsvm.kernels import Kernel
+from oracles import kernel_svm
+
+TIGHT = {"tol": 1e-5, "max_iter": -1}
+KERNELS = {
+    "linear": {"kernel": "linear", "C": 1.0, "gamma": 1.0},
+    "rbf": {"kernel": "rbf", "C": 10.0, "gamma": 0.3},
+    "homogeneous": {"kernel": "poly", "C": 1.0, "gamma": 0.2},
+    "inhomogeneous": {"kernel": "poly", "C": 1.0, "gamma": 0.2, "coef0": 1.0},
+}
+
+
+@pytest.fixture(params=KERNELS)
+def kernel(request):
+    return KERNELS[request.param]
+
+
+def make_classes(n_samples, n_classes, seed=0):
+    """Overlapping classes in four dimensions, an eighth of the entries zero."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n_samples) % n_classes)
+    X = rng.standard_normal((n_samples, 4)) * (rng.random((n_samples, 4)) > 0.125)
+    X[:, 0] += 1.5 * np.cos(2 * y) + np.sin(3 * X[:, 1])
+    X[:, 2] += 0.8 * y
+    return X, y
+
+
+def svm_scores(svc, X, y, queries, n_classes, weight=None):
+    """Scores by an SVC per pair of the classes that are there."""
+    weight = np.ones(len(y)) if weight is None else weight
+    present = np.unique(y).tolist()
+    if len(present) == 1:
+        return kernel_svm.constant(present[0], len(queries), n_classes)
+    decisions = {}
+    for pair in combinations(present, 2):
+        part = np.isin(y, pair)
+        peer = SVC(**svc, tol=1e-5).fit(X[part], y[part], weight[part])
+        decisions[pair] = peer.decision_function(queries)
+    return kernel_svm.one_vs_one(decisions, n_classes)
+
+
+def feature_distances(model, X, Z):
+    """Distances by which neighbours are near, up to a monotone function."""
+    if model.kernel != "poly":
+        return pairwise_distances(X, Z)
+
+    def values(A, B):
+        return polynomial_kernel(A, B, model.degree, model.gamma, model.coef0)
+
+    own = np.diagonal(values(X, X))[:, None] + np.diagonal(values(Z, Z))
+    return own - 2 * values(X, Z)
+
+
+def svc_parameters(model, rows):
+    """What SVC is given for the rows of one neighbourhood, the centre first."""
+    gamma = model.gamma
+    if gamma == "local":
+        gamma = model.gamma_factor * kernel_svm.local_gamma(rows)
+    return {
+        "kernel": model.kernel,
+        "C": model.C,
+        "gamma": gamma,
+        "degree": model.degree,
+        "coef0": model.coef0,
+    }
+
+
+def fast_lsvm(model, X, y, queries):
+    """Algorithm 1 with an SVC per neighbourhood, then Eq. 4 or the nearest centre."""
+    seed = np.random.RandomState(model.random_state).randint(2**31 - 1)
+    kernel = Kernel("poly", model.gamma, model.degree, model.coef0)
+    cover = NeighborhoodCover(
+        model.n_neighbors,
+        n_assigned=model.n_assigned,
+        neighbors=KernelNeighbors(kernel) if model.kernel == "poly" else "brute",
+        random_state=seed,
+    ).fit(X)
+    np.testing.assert_array_equal(model.center_indices_, cover.center_indices_)
+    rows = cover.center_indices_ if model.route == "center" else np.arange(len(X))
+    nearest = feature_distances(model, queries, X[rows]).argmin(axis=1)
+    region = cover.labels_[rows[nearest]]
+    n_classes = len(set(y))
+    scores = np.empty((len(queries), 1 if n_classes == 2 else n_classes))
+    for m in np.unique(region):
+        near, routed = cover.neighborhoods_[m], region == m
+        svc = svc_parameters(model, X[near])
+        scores[routed] = svm_scores(svc, X[near], y[near], queries[routed], n_classes)
+    return scores.ravel() if n_classes == 2 else scores
+
+
+def assert_same_winners(predicted, scores, margin=2e-3):
+    """Labels are those of the scores, where the scores leave no doubt."""
+    if scores.ndim == 1:
+        scores = np.c_[-scores, scores]
+    ordered = np.sort(scores, axis=1)
+    clear = ordered[:, -1] - ordered[:, -2] > margin
+    assert clear.mean() > 0.9
+    np.testing.assert_array_equal(predicted[clear], scores.argmax(axis=1)[clear])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_one_neighbourhood_of_all_rows_is_the_global_svm(kernel, n_classes):
+    X, y = make_classes(100, n_classes)
+    queries, _ = make_classes(200, n_classes, seed=1)
+    model = LocalSVC(100, n_assigned=100, **kernel, **TIGHT).fit(X, y)
+    assert model.n_regions_ == 1
+    peer = SVC(**kernel, tol=1e-5, decision_function_shape="ovr").fit(X, y)
+    scores = peer.decision_function(queries)
+    np.testing.assert_allclose(model.decision_function(queries), scores, atol=1e-3)
+    assert_same_winners(model.predict(queries), scores)
+
+
+def test_one_neighbourhood_of_a_real_set_is_the_global_svm(kernel):
+    try:
+        data = load_benchmark("svmguide1")
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
+    scaler = StandardScaler().fit(data.X_train)
+    some = np.random.default_rng(0).permutation(len(data.X_train))[:500]
+    X, y = scaler.transform(data.X_train[some]), data.y_train[some]
+    queries = scaler.transform(data.X_test[:500])
+    model = LocalSVC(500, n_assigned=500, **kernel, **TIGHT).fit(X, y)
+    peer = SVC(**kernel, tol=1e-5).fit(X, y)
+    assert model.n_regions_ == 1
+    np.testing.assert_allclose(
+        model.decision_function(queries), peer.decision_function(queries), atol=1e-3
+    )
+
+
+def test_intercept_does_not_depend_on_rounding():
+    """All duals lie at bounds, unless one misses its bound by the last bit."""
+    X = np.array([[7, 1, -12], [-23, 1, -7], [-3, -13, 12], [6, -10, -7]])
+    X = np.r_[X, [[5, 1, -1], [2, -7, -25], [-2, -9, 20], [-9, -8, 0]]] / 10
+    y = np.arange(8) % 2
+    peer = SVC(kernel="linear", C=1.0, tol=1e-8).fit(X, y)
+    for seed in range(10):
+        model = LocalSVC(
+            8, n_assigned=8, kernel="linear", C=1.0, tol=1e-8, random_state=seed
+        ).fit(X, y)
+        np.testing.assert_allclose(
+            model.decision_function(X), peer.decision_function(X), atol=1e-6
+        )
+
+
+def test_neighbourhoods_too_large_for_a_matrix_use_a_cache():
+    X, y = make_classes(2100, 2)
+    model = LocalSVC(2100, gamma=0.3, C=1.0, cache_size=1.0, **TIGHT).fit(X, y)
+    peer = SVC(gamma=0.3, C=1.0, tol=1e-5).fit(X, y)
+    np.testing.assert_allclose(
+        model.decision_function(X), peer.decision_function(X), atol=1e-3
+    )
+
+
+@pytest.mark.parametrize(("route", "n_assigned"), [("row", 4), ("center", None)])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_model_is_an_svc_per_neighbourhood(route, n_assigned, n_classes, kernel):
+    X, y = make_classes(120, n_classes)
+    queries, _ = make_classes(100, n_classes, seed=1)
+    model = LocalSVC(
+        16, n_assigned=n_assigned, route=route, random_state=3, **kernel, **TIGHT
+    ).fit(X, y)
+    assert model.n_regions_ > 10
+    scores = fast_lsvm(model, X, y, queries)
+    np.testing.assert_allclose(model.decision_function(queries), scores, atol=1e-3)
+    assert_same_winners(model.predict(queries), scores)
+
+
+@pytest.mark.parametrize("gamma_factor", [1.0, 0.3])
+def test_local_width_is_the_median_distance_to_the_centre(gamma_factor):
+    X, y = make_classes(100, 3)
+    model = LocalSVC(20, gamma_factor=gamma_factor, random_state=0, **TIGHT).fit(X, y)
+    scores = fast_lsvm(model, X, y, X)
+    np.testing.assert_allclose(model.decision_function(X), scores, atol=1e-3)
+    assert len(np.unique(model.gamma_)) == model.n_regions_
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_neighbourhood_of_one_class_answers_with_it(n_classes):
+    rng = np.random.default_rng(0)
+    y = np.arange(150) % n_classes
+    X = rng.standard_normal((150, 2)) + 30 * np.c_[np.cos(2 * y), np.sin(2 * y)]
+    model = LocalSVC(10, random_state=0).fit(X, y)
+    assert model.n_constant_regions_ == model.n_regions_
+    for attribute in (model.n_support_, model.gamma_, model.C_):
+        assert not attribute.any()
+    own = np.where(y[:, np.newaxis] == np.arange(n_classes), 1.0, -1.0)
+    scores = own[:, 1] if n_classes == 2 else own
+    np.testing.assert_array_equal(model.decision_function(X), scores)
+    np.testing.assert_array_equal(model.predict(X), y)
+
+
+@pytest.mark.parametrize("route", ["row", "center"])
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"ash": 3.0}])
+@pytest.mark.parametrize("gamma", ["local", "scale"])
+def test_weight_equals_repetition(route, class_weight, gamma, three_classes):
+    X, y = three_classes
+    weight = np.random.default_rng(0).integers(0, 4, len(y))
+    model = LocalSVC(
+        20,
+        gamma=gamma,
+        route=route,
+        class_weight=class_weight,
+        neighbors="kd_tree",
+        random_state=0,
+        tol=1e-9,
+    )
+    weighted = clone(model).fit(X, y, sample_weight=weight)
+    repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert weighted.n_regions_ > 10
+    np.testing.assert_allclose(
+        weighted.decision_function(X), repeated.decision_function(X), atol=1e-6
+    )
+    assert weight[weighted.center_indices_].all()
+    plain = clone(model).fit(X, y)
+    assert np.abs(weighted.decision_function(X) - plain.decision_function(X)).max() > 1
+
+
+def test_class_weight_is_a_weight_of_the_rows(three_classes):
+    X, y = three_classes
+    classes, counts = np.unique(y, return_counts=True)
+    share = len(y) / (3 * counts)
+    fit = {"neighbors": "kd_tree", "random_state": 0}
+    factor = np.where(y == "ash", 2.0, np.where(y == "cedar", 0.5, 1.0))
+    for class_weight, weight in (
+        ({"ash": 2.0, "cedar": 0.5}, factor),
+        ("balanced", share[np.searchsorted(classes, y)]),
+    ):
+        model = LocalSVC(30, class_weight=class_weight, **fit).fit(X, y)
+        peer = LocalSVC(30, **fit).fit(X, y, sample_weight=weight)
+        np.testing.assert_array_equal(
+            model.decision_function(X), peer.decision_function(X)
+        )
+
+
+@pytest.mark.parametrize("route", ["row", "center"])
+def test_order_of_the_rows_does_not_change_a_bit(route, kernel, three_classes):
+    X, y = (part[:120] for part in three_classes)
+    order = np.random.default_rng(0).permutation(len(X))
+    model = LocalSVC(20, route=route, random_state=0, **kernel)
+    straight, shuffled = clone(model).fit(X, y), clone(model).fit(X[order], y[order])
+    np.testing.assert_array_equal(
+        straight.decision_function(X), shuffled.decision_function(X)
+    )
+    np.testing.assert_array_equal(
+        straight.center_indices_, order[shuffled.center_indices_]
+    )
+
+
+def test_random_state_chooses_the_centres(two_moons):
+    X, y = two_moons
+    centers = [
+        LocalSVC(20, random_state=seed).fit(X, y).center_indices_
+        for seed in (0, np.random.RandomState(0), 1)
+    ]
+    np.testing.assert_array_equal(centers[0], centers[1])
+    assert set(centers[0]) != set(centers[2])
+
+
+def test_center_route_keeps_no_more_than_it_needs():
+    X, y = make_classes(2000, 2)
+    X[:, 0] += 3 * y
+    row, center = (
+        LocalSVC(40, route=route, random_state=0).fit(X, y)
+        for route in ("row", "center")
+    )
+    np.testing.assert_array_equal(row.center_indices_, center.center_indices_)
+    assert len(pickle.dumps(center)) < 0.6 * len(pickle.dumps(row))
+    nearest = pairwise_distances(X, X[center.center_indices_]).argmin(axis=1)
+    np.testing.assert_array_equal(center.region(X), nearest)
+    assert (row.region(X) != nearest).any()
+    assert row.region(X).max() == row.n_regions_ - 1
+
+
+@pytest.mark.parametrize(
+    ("gamma", "expected"), [("scale", None), ("auto", 1 / 4), (0.7, 0.7)]
+)
+def test_width_is_that_of_svc_times_its_factor(gamma, expected):
+    X, y = make_classes(200, 2)
+    for kernel in ("rbf", "poly"):
+        model = LocalSVC(40, kernel=kernel, gamma=gamma, gamma_factor=0.5).fit(X, y)
+        width = 1 / (4 * X.var()) if expected is None else expected
+        used = model.gamma_[model.gamma_ > 0]
+        np.testing.assert_allclose(used, 0.5 * width, rtol=1e-12)
+    if gamma == "scale":
+        local = LocalSVC(40, kernel="poly", gamma="local").fit(X, y)
+        np.testing.assert_allclose(local.gamma_[local.gamma_ > 0], width)
+
+
+@pytest.mark.parametrize("unit", [2.0**-9, 2.0**8])
+def test_local_width_needs_no_unit(unit, three_classes):
+    X, y = three_classes
+    order = np.random.default_rng(0).permutation(len(X))
+    fit = {"n_assigned": 1, "random_state": 0}  # every row is a centre
+    model = LocalSVC(30, **fit).fit(X, y)
+    scaled = LocalSVC(30, **fit).fit(X[order] * unit, y[order])
+    np.testing.assert_allclose(
+        scaled.decision_function(X * unit), model.decision_function(X), atol=1e-2
+    )
+    np.testing.assert_array_equal(scaled.predict(X * unit), model.predict(X))
+
+
+def test_local_grid_of_one_setting_is_that_setting(three_classes):
+    X, y = three_classes
+    chosen = LocalSVC(
+        30, C=2.0, local_grid={"C": [5.0], "gamma": [0.5]}, random_state=0
+    ).fit(X, y)
+    direct = LocalSVC(30, C=10.0, gamma_factor=0.5, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(
+        chosen.decision_function(X), direct.decision_function(X)
+    )
+    np.testing.assert_array_equal(chosen.C_, direct.C_)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_local_grid_takes_the_factors_with_the_fewest_errors(n_classes):
+    X, y = make_classes(90, n_classes)
+    grid = {"C": [0.01, 0.1, 3.0], "gamma": [0.2, 4.0]}
+    unsorted = {name: factors[::-1] for name, factors in grid.items()}
+    model = LocalSVC(
+        24, n_assigned=24, local_grid=unsorted, random_state=0, **TIGHT
+    ).fit(X, y)
+    seed = np.random.RandomState(0).randint(2**31 - 1)
+    cover = NeighborhoodCover(24, n_assigned=24, random_state=seed).fit(X)
+    for m, near in enumerate(cover.neighborhoods_):
+        if model.C_[m] == 0:
+            continue
+        kernel = Kernel("rbf", kernel_svm.local_gamma(X[near]))
+        C, gamma = kernel_svm.choose_factors(
+            kernel, 10.0, X[near], y[near], np.ones(24), n_classes, grid, n_folds=3
+        )
+        assert model.C_[m] == pytest.approx(10.0 * C)
+        assert model.gamma_[m] == pytest.approx(kernel.gamma * gamma)
+    assert len(np.unique(model.C_[model.C_ > 0])) > 1
+
+
+def test_local_grid_follows_the_data():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (800, 2))
+    fine = X[:, 0] < 0
+    cells = np.floor(8 * X[:, 0]) + np.floor(8 * X[:, 1])
+    y = np.where(fine, cells % 2, X[:, 1] > 0).astype(int)
+    y[~fine & (rng.random(800) < 0.2)] ^= 1
+    grid = {"C": [0.1, 10.0], "gamma": [0.2, 1.0, 20.0]}
+    model = LocalSVC(100, C=1.0, gamma=5.0, local_grid=grid, random_state=0).fit(X, y)
+    inside = np.abs(X[model.center_indices_, 0]) > 0.4
+    left = X[model.center_indices_, 0] < 0
+    assert (model.gamma_[inside & left] == 100.0).mean() > 0.8
+    assert (model.gamma_[inside & ~left] < 100.0).mean() > 0.7
+    assert set(model.gamma_) <= {1.0, 5.0, 100.0}
+    assert set(model.C_) <= {0.1, 10.0}

@@ -1,0 +1,490 @@
+import subprocess
+import sys
+import threading
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold, ShuffleSplit
+from sklearn.svm import SVC
+
+from conftest import store
+from localsvm.kernels import Kernel
+from localsvm.solvers import (
+    KernelOptions,
+    LabelledRows,
+    LocalKernel,
+    Status,
+    cross_validate_neighborhoods,
+    fit_neighborhoods,
+)
+from oracles import kernel_svm
+from oracles.cover import cover
+
+KERNELS = [
+    Kernel("linear"),
+    Kernel("rbf", gamma=0.5),
+    Kernel("poly", gamma=0.5, degree=2),
+    Kernel("poly", gamma=0.5, degree=3, coef0=1.0),
+]
+RBF = KERNELS[1]
+TIGHT = KernelOptions(tol=1e-10, max_iter=10_000_000)
+
+
+def make_rows(seed, n=90, n_classes=2, storage="dense", dtype=np.float64):
+    """Rows with weights, some of them zero; classes that mix in some places only."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 3)) * (rng.random((n, 3)) < 0.8)
+    label = rng.integers(0, n_classes, n).astype(np.int32)
+    label[X[:, 1] > 0.5] = 1
+    X[:, 0] += 0.8 * label
+    weight = rng.uniform(0.2, 2.0, n) * (rng.random(n) < 0.9)
+    X = X.astype(dtype)
+    return LabelledRows(store(X, storage), label, weight, n_classes), X
+
+
+def make_cover(X, seed, n_neighbors=24, n_assigned=8):
+    order = np.random.default_rng(seed).permutation(len(X))
+    _, neighborhoods, labels = cover(X, order, n_neighbors, n_assigned)
+    return neighborhoods.astype(np.int32), labels.astype(np.int32)
+
+
+def make_queries(X, n_models, seed, n=60):
+    rng = np.random.default_rng(seed)
+    queries = rng.standard_normal((n, X.shape[1])) * (rng.random((n, X.shape[1])) < 0.8)
+    return queries.astype(X.dtype), rng.integers(0, n_models, n)
+
+
+def oracle_scores(rows, X, members, kernel, C, queries):
+    """Scores by SVMs that are trained on some of the rows."""
+    return kernel_svm.scores(
+        kernel,
+        X[members],
+        rows.class_index[members],
+        C * rows.weight[members],
+        rows.n_classes,
+        queries,
+    )
+
+
+def assert_equal_models(one, two):
+    for field in fields(one):
+        np.testing.assert_array_equal(
+            getattr(one, field.name), getattr(two, field.name), err_msg=field.name
+        )
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_models_match_the_quadratic_programmes(kernel, n_classes, seed):
+    rows, X = make_rows(seed, n=60, n_classes=n_classes)
+    neighborhoods, _ = make_cover(X, seed)
+    models = fit_neighborhoods(rows, neighborhoods, LocalKernel(kernel, 2.0), TIGHT)
+    queries, route = make_queries(X, len(neighborhoods), seed)
+    found = models.decide(X, kernel, n_classes, queries, route, 1)
+    assert models.n_problems == len(neighborhoods)
+    assert models.count(Status.converged) == len(neighborhoods)
+    for model, members in enumerate(neighborhoods):
+        expected = oracle_scores(rows, X, members, kernel, 2.0, queries[route == model])
+        np.testing.assert_allclose(found[route == model], expected, atol=1e-5)
+
+
+def test_arrays_say_what_was_solved(seed):
+    rows, X = make_rows(seed, n_classes=4)
+    neighborhoods, _ = make_cover(X, seed)
+    models = fit_neighborhoods(rows, neighborhoods, LocalKernel(RBF, 2.0), TIGHT)
+    assert (models.violation <= TIGHT.tol).all()
+    assert (models.relative_gap <= 1e-6).all()
+    for model, members in enumerate(neighborhoods):
+        used = members[rows.weight[members] > 0]
+        classes = np.unique(rows.class_index[used])
+        pairs = slice(*models.pair_start[model : model + 2])
+        expected = [(a, b) for i, a in enumerate(classes) for b in classes[i + 1 :]]
+        assert models.pairs.reshape(-1, 2)[pairs].tolist() == [
+            list(pair) for pair in expected
+        ]
+        support = models.support[slice(*models.support_start[model : model + 2])]
+        coef = models.coef[slice(*models.coef_start[model : model + 2])]
+        coef = coef.reshape(len(expected), len(support))
+        assert set(support) <= set(used)
+        assert coef.any(axis=0).all()
+        assert (np.abs(coef) <= 2.0 * rows.weight[support]).all()
+        np.testing.assert_allclose(coef.sum(axis=1), 0, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_neighborhood_of_one_class_is_constant(n_classes):
+    """Rows of weight zero do not count, and the model before leaves no trace."""
+    rows, X = make_rows(0, n_classes=n_classes)
+    of_one = np.flatnonzero((rows.class_index == 1) & (rows.weight > 0))[:5]
+    left_out = np.flatnonzero((rows.class_index == 0) & (rows.weight == 0))[:1]
+    of_zero = np.flatnonzero((rows.class_index == 0) & (rows.weight > 0))[:6]
+    neighborhoods = np.array(
+        [np.arange(6), [*of_one, *left_out], of_zero], dtype=np.int32
+    )
+    models = fit_neighborhoods(rows, neighborhoods, LocalKernel(RBF, 1.0), TIGHT)
+    assert models.only_class.tolist() == [-1, 1, 0]
+    assert models.gamma.tolist() == [0.5, 0, 0]
+    assert models.C.tolist() == [1, 0, 0]
+    assert (np.diff(models.support_start)[1:] == 0).all()
+    assert models.n_iter[0] > 0
+    assert not models.n_iter[1:].any()
+    found = models.decide(X, RBF, n_classes, X[:4], np.array([1, 2, 2, 1]), 1)
+    expected = [
+        kernel_svm.constant(only, 1, n_classes)[0].tolist() for only in (1, 0, 0, 1)
+    ]
+    assert found.tolist() == expected
+
+
+def test_neighborhood_without_a_weight_does_not_crash():
+    """In a process of its own, which a bad read would end by a signal."""
+    code = """
+import numpy as np
+from localsvm.kernels import Kernel
+from localsvm.solvers import (
+    KernelOptions, LabelledRows, LocalKernel, fit_neighborhoods)
+rows = LabelledRows(np.eye(4), np.zeros(4, dtype=np.int32), np.zeros(4), 2)
+members = np.arange(4, dtype=np.int32)[None]
+fit_neighborhoods(rows, members, LocalKernel(Kernel("rbf"), 1.0), KernelOptions())
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60)
+    assert run.returncode >= 0
+
+
+@pytest.mark.parametrize("n_classes", [3, 5])
+def test_all_rows_in_one_neighborhood_are_scored_like_libsvm(n_classes):
+    rows, X = make_rows(4, n=200, n_classes=n_classes)
+    rows = replace(rows, weight=np.ones(200))
+    members = np.arange(200, dtype=np.int32)[None]
+    models = fit_neighborhoods(rows, members, LocalKernel(RBF, 3.0), TIGHT)
+    peer = SVC(C=3.0, gamma=0.5, tol=1e-8, decision_function_shape="ovr")
+    expected = peer.fit(X, rows.class_index).decision_function(X)
+    route = np.zeros(200, dtype=np.int64)
+    found = models.decide(X, RBF, n_classes, X, route, 1)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("storage", ["dense", "csr_int32"])
+def test_more_rows_than_a_matrix_is_kept_for(storage):
+    """Above 2000 rows kernel rows are computed when they are needed."""
+    rows, X = make_rows(5, n=2100, n_classes=3, storage=storage)
+    weight = np.ones(2100)
+    rows = replace(rows, weight=weight)
+    members = np.random.default_rng(0).permutation(2100).astype(np.int32)[None]
+    options = KernelOptions(tol=1e-5, max_iter=1_000_000, cache_size=1)
+    models = fit_neighborhoods(rows, members, LocalKernel(RBF, 1.0), options)
+    assert models.count(Status.converged) == 1
+    peer = SVC(C=1.0, gamma=0.5, tol=1e-5).fit(X, rows.class_index)
+    route = np.zeros(300, dtype=np.int64)
+    found = models.decide(rows.X, RBF, 3, rows.X[:300], route, 1)
+    np.testing.assert_allclose(found, peer.decision_function(X[:300]), atol=1e-3)
+    train, test = np.arange(0, 2000), np.arange(2000, 2100)
+    assigned = np.zeros(2100, dtype=np.int32)
+    (held_out,) = cross_validate_neighborhoods(
+        rows, members, assigned, [(train, test)], LocalKernel(RBF, 1.0), options
+    )
+    peer.fit(X[train], rows.class_index[train])
+    np.testing.assert_allclose(held_out[0], peer.decision_function(X[test]), atol=1e-3)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_decisions_are_sums_of_kernel_values(kernel, storage, dtype):
+    rows, X = make_rows(1, n_classes=3, storage=storage, dtype=dtype)
+    neighborhoods, _ = make_cover(X, 1)
+    local = LocalKernel(kernel, 2.0)
+    models = fit_neighborhoods(rows, neighborhoods, local, KernelOptions())
+    queries, route = make_queries(X, len(neighborhoods), 1, n=600)
+    found = models.decide(rows.X, kernel, 3, store(queries, storage), route, 2)
+    assert found.dtype == dtype
+    wide, support_rows = queries.astype(np.float64), X.astype(np.float64)
+    for query, model in enumerate(route):
+        if models.only_class[model] >= 0:
+            expected = kernel_svm.constant(models.only_class[model], 1, 3)
+        else:
+            support = models.support[slice(*models.support_start[model : model + 2])]
+            coef = models.coef[slice(*models.coef_start[model : model + 2])]
+            pairs = slice(*models.pair_start[model : model + 2])
+            values = kernel_svm.kernel_matrix(
+                kernel, support_rows[support], wide[query : query + 1]
+            )
+            decisions = coef.reshape(-1, len(support)) @ values
+            decisions += models.intercept[pairs][:, None]
+            names = map(tuple, models.pairs.reshape(-1, 2)[pairs].tolist())
+            expected = kernel_svm.one_vs_one(
+                dict(zip(names, decisions, strict=True)), 3
+            )
+        atol = 1e-10 if dtype == np.float64 else 1e-3
+        np.testing.assert_allclose(found[query], expected[0], atol=atol)
+
+
+def test_compact_models_decide_alike_with_their_support_vectors(storage):
+    rows, X = make_rows(2, n=200, n_classes=3, storage=storage)
+    neighborhoods, _ = make_cover(X, 2)
+    models = fit_neighborhoods(
+        rows, neighborhoods, LocalKernel(RBF, 0.5), KernelOptions()
+    )
+    compact, kept = models.compact()
+    queries, route = make_queries(X, len(neighborhoods), 2)
+    queries = store(queries, storage)
+    assert set(kept) == set(models.support)
+    assert len(kept) < len(X)
+    np.testing.assert_array_equal(
+        compact.decide(store(X[kept], storage), RBF, 3, queries, route, 1),
+        models.decide(rows.X, RBF, 3, queries, route, 1),
+    )
+
+
+def test_threads_do_not_change_a_bit():
+    rows, X = make_rows(3, n=300, n_classes=3)
+    neighborhoods, labels = make_cover(X, 3)
+    queries, route = make_queries(X, len(neighborhoods), 3, n=2000)
+    local = LocalKernel(
+        RBF, 1.0, local_gamma=True, C_factors=(0.1, 10), gamma_factors=(1, 3)
+    )
+    folds = list(KFold(3).split(X))
+    results = []
+    for n_threads in (1, 2, 4):
+        options = KernelOptions(n_threads=n_threads)
+        models = fit_neighborhoods(rows, neighborhoods, local, options)
+        scores = models.decide(X, RBF, 3, queries, route, n_threads)
+        held_out = cross_validate_neighborhoods(
+            rows, neighborhoods, labels, folds, local, options
+        )
+        results.append((models, scores, np.concatenate(held_out, axis=1)))
+    for models, scores, held_out in results[1:]:
+        assert_equal_models(models, results[0][0])
+        np.testing.assert_array_equal(scores, results[0][1])
+        np.testing.assert_array_equal(held_out, results[0][2])
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_storage_does_not_change_the_scores(kernel, storage, dtype):
+    dense, X = make_rows(4, n_classes=3, dtype=dtype)
+    other, _ = make_rows(4, n_classes=3, dtype=dtype, storage=storage)
+    neighborhoods, labels = make_cover(X, 4)
+    local = LocalKernel(kernel, 1.0)
+    options = KernelOptions(tol=1e-5, max_iter=1_000_000)
+    queries, route = make_queries(X, len(neighborhoods), 4)
+    one, two = (
+        fit_neighborhoods(rows, neighborhoods, local, options).decide(
+            rows.X, kernel, 3, store(queries, name), route, 1
+        )
+        for rows, name in ((dense, "dense"), (other, storage))
+    )
+    atol = 1e-4 if dtype == np.float64 else 1e-2
+    np.testing.assert_allclose(two, one, atol=atol)
+    folds = list(KFold(3).split(X))
+    one, two = (
+        cross_validate_neighborhoods(rows, neighborhoods, labels, folds, local, options)
+        for rows in (dense, other)
+    )
+    np.testing.assert_allclose(two[0], one[0], atol=atol)
+
+
+def test_weight_two_is_the_row_twice(seed):
+    rows, X = make_rows(seed)
+    rows = replace(rows, weight=np.ones(len(X)))
+    heavy = replace(rows, weight=np.where(np.arange(len(X)) < 10, 2.0, 1.0))
+    members = np.arange(30, dtype=np.int32)[None]
+    twice = np.append(members, np.arange(10, dtype=np.int32))[None]
+    route = np.zeros(len(X), dtype=np.int64)
+    local = LocalKernel(RBF, 1.0)
+    one, two = (
+        fit_neighborhoods(data, listed, local, TIGHT).decide(X, RBF, 2, X, route, 1)
+        for data, listed in ((heavy, members), (rows, twice))
+    )
+    np.testing.assert_allclose(one, two, atol=1e-6)
+
+
+def test_local_gamma_of_a_kernel_without_width_is_refused():
+    with pytest.raises(ValueError, match="kernel of distances"):
+        LocalKernel(Kernel("poly"), 1.0, local_gamma=True).to_core()
+
+
+def test_local_gamma_follows_the_distances_to_the_centre(storage):
+    rows, X = make_rows(0, storage=storage)
+    neighborhoods, _ = make_cover(X, 0)
+    local = LocalKernel(Kernel("rbf", gamma=3.0), 1.0, local_gamma=True)
+    models = fit_neighborhoods(rows, neighborhoods, local, KernelOptions())
+    for members, gamma, only in zip(
+        neighborhoods, models.gamma, models.only_class, strict=True
+    ):
+        expected = 3.0 * kernel_svm.local_gamma(X[members]) if only < 0 else 0
+        assert gamma == pytest.approx(expected, rel=1e-9)
+
+
+def test_local_gamma_leaves_out_copies_of_the_centre():
+    X = np.array([[0.0], [0.0], [0.0], [0.0], [1.0], [2.0], [3.0]])
+    label = np.array([0, 1, 0, 1, 0, 1, 0], dtype=np.int32)
+    local = LocalKernel(Kernel("rbf"), 1.0, local_gamma=True)
+    for members, expected in ([*range(7)], 1 / 4), ([*range(4)], 1.0):
+        models = fit_neighborhoods(
+            LabelledRows(X, label, np.ones(7), 2),
+            np.array([members], dtype=np.int32),
+            local,
+            KernelOptions(),
+        )
+        assert models.gamma[0] == expected
+
+
+def test_models_use_their_own_gamma(seed):
+    rows, X = make_rows(seed)
+    neighborhoods, _ = make_cover(X, seed)
+    local = LocalKernel(RBF, 2.0, local_gamma=True)
+    models = fit_neighborhoods(rows, neighborhoods, local, TIGHT)
+    queries, route = make_queries(X, len(neighborhoods), seed)
+    found = models.decide(X, RBF, 2, queries, route, 1)
+    for model, members in enumerate(neighborhoods):
+        own = replace(RBF, gamma=0.5 * kernel_svm.local_gamma(X[members]))
+        expected = oracle_scores(rows, X, members, own, 2.0, queries[route == model])
+        np.testing.assert_allclose(found[route == model], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(("n_classes", "n_folds"), [(2, 3), (3, 2)])
+def test_each_neighborhood_chooses_its_factors(n_classes, n_folds, seed):
+    rows, X = make_rows(seed, n=60, n_classes=n_classes)
+    neighborhoods, _ = make_cover(X, seed)
+    grid = {"C": (0.1, 3.0), "gamma": (0.3, 5.0)}
+    local = LocalKernel(
+        RBF, 2.0, C_factors=grid["C"], gamma_factors=grid["gamma"], n_folds=n_folds
+    )
+    models = fit_neighborhoods(rows, neighborhoods, local, TIGHT)
+    queries, route = make_queries(X, len(neighborhoods), seed)
+    found = models.decide(X, RBF, n_classes, queries, route, 1)
+    chosen = set()
+    for model, members in enumerate(neighborhoods):
+        if models.only_class[model] >= 0:
+            assert models.C[model] == 0
+            continue
+        data = X[members], rows.class_index[members], rows.weight[members]
+        C_factor, gamma_factor = kernel_svm.choose_factors(
+            RBF, 2.0, *data, n_classes, grid, n_folds
+        )
+        assert models.C[model] == pytest.approx(2.0 * C_factor)
+        assert models.gamma[model] == pytest.approx(0.5 * gamma_factor)
+        own = replace(RBF, gamma=0.5 * gamma_factor)
+        expected = oracle_scores(
+            rows, X, members, own, 2.0 * C_factor, queries[route == model]
+        )
+        np.testing.assert_allclose(found[route == model], expected, atol=1e-5)
+        chosen.add((C_factor, gamma_factor))
+    assert len(chosen) > 2
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "splitter",
+    [
+        KFold(3, shuffle=True, random_state=0),
+        ShuffleSplit(3, test_size=0.5, train_size=0.3, random_state=0),
+    ],
+)
+def test_cross_validation_matches_training_again(n_classes, splitter):
+    """ShuffleSplit tests a row in several folds, or in none."""
+    rows, X = make_rows(0, n_classes=n_classes)
+    neighborhoods, labels = make_cover(X, 0)
+    folds = list(splitter.split(X))
+    local = LocalKernel(RBF, 2.0, C_factors=(0.5, 4.0), gamma_factors=(1.0, 2.0))
+    found = cross_validate_neighborhoods(
+        rows, neighborhoods, labels, folds, local, TIGHT
+    )
+    assert len(found) == 3
+    for (train, test), scores in zip(folds, found, strict=True):
+        assert scores.shape == (4, len(test), 1 if n_classes == 2 else n_classes)
+        settings = [(gamma, C) for gamma in (0.5, 1.0) for C in (1.0, 8.0)]
+        for setting, (gamma, C) in enumerate(settings):
+            kernel = replace(RBF, gamma=gamma)
+            for model in np.unique(labels[test]):
+                members = np.intersect1d(neighborhoods[model], train)
+                asked = labels[test] == model
+                expected = oracle_scores(rows, X, members, kernel, C, X[test[asked]])
+                np.testing.assert_allclose(scores[setting, asked], expected, atol=1e-5)
+
+
+def test_cross_validation_with_local_gamma():
+    rows, X = make_rows(0)
+    neighborhoods, labels = make_cover(X, 0)
+    ((train, test),) = ShuffleSplit(1, test_size=0.5, random_state=0).split(X)
+    local = LocalKernel(RBF, 2.0, local_gamma=True)
+    (scores,) = cross_validate_neighborhoods(
+        rows, neighborhoods, labels, [(train, test)], local, TIGHT
+    )
+    for row, score in zip(test, scores[0], strict=True):
+        listed = neighborhoods[labels[row]]
+        own = replace(RBF, gamma=0.5 * kernel_svm.local_gamma(X[listed]))
+        members = np.intersect1d(listed, train)
+        expected = oracle_scores(rows, X, members, own, 2.0, X[[row]])
+        np.testing.assert_allclose(score, expected[0], atol=1e-5)
+
+
+def test_a_fold_that_leaves_a_neighborhood_empty_scores_zero():
+    rows, X = make_rows(0)
+    neighborhoods, labels = make_cover(X, 0)
+    listed = neighborhoods[0]
+    train = np.setdiff1d(np.arange(len(X)), listed)
+    (scores,) = cross_validate_neighborhoods(
+        rows, neighborhoods, labels, [(train, listed)], LocalKernel(RBF, 1.0), TIGHT
+    )
+    assert not scores[0, labels[listed] == 0].any()
+
+
+def test_steps_that_run_out_are_counted(seed):
+    rows, X = make_rows(seed, n_classes=3)
+    neighborhoods, _ = make_cover(X, seed)
+    local = LocalKernel(RBF, 2.0)
+    models = fit_neighborhoods(rows, neighborhoods, local, KernelOptions(max_iter=1))
+    n_pairs = np.diff(models.pair_start)
+    assert models.count(Status.max_iter) == np.count_nonzero(n_pairs)
+    assert models.count(Status.converged) == np.count_nonzero(n_pairs == 0)
+    np.testing.assert_array_equal(models.n_iter, n_pairs)
+    assert models.violation.max() > 0.1
+    assert models.shortfall == f"worst violation {models.violation.max():.1e}"
+    assert (models.relative_gap[n_pairs > 0] > 0).all()
+
+
+def test_overflow_is_counted():
+    rows, X = make_rows(0)
+    neighborhoods, _ = make_cover(X, 0)
+    rows = replace(rows, X=X * 1e150)
+    models = fit_neighborhoods(
+        rows, neighborhoods, LocalKernel(KERNELS[3], 1.0), KernelOptions()
+    )
+    n_pairs = np.diff(models.pair_start)
+    assert models.count(Status.not_finite) == np.count_nonzero(n_pairs)
+
+
+def endless_neighborhoods():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 30))
+    label = rng.integers(0, 2, 600).astype(np.int32)
+    members = np.array([rng.permutation(600) for _ in range(4)], dtype=np.int32)
+    return LabelledRows(X, label, np.full(600, 1e6), 2), members
+
+
+def test_time_limit_is_counted():
+    rows, members = endless_neighborhoods()
+    options = KernelOptions(tol=0, max_iter=10**12, max_time=0.2)
+    models = fit_neighborhoods(rows, members, LocalKernel(KERNELS[0], 1.0), options)
+    assert models.count(Status.max_time) == 4
+
+
+def validate(rows, members, local, options):
+    assigned, folds = np.zeros(600, dtype=np.int32), list(KFold(3).split(rows.X))
+    cross_validate_neighborhoods(rows, members, assigned, folds, local, options)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("solve", [fit_neighborhoods, validate])
+def test_cancelling_raises(solve, n_threads):
+    rows, members = endless_neighborhoods()
+    cancel = threading.Event()
+    options = KernelOptions(
+        tol=0, max_iter=10**12, max_time=60, n_threads=n_threads, cancel=cancel
+    )
+    timer = threading.Timer(0.2, cancel.set)
+    timer.start()
+    with pytest.raises(InterruptedError, match="cancelled"):
+        solve(rows, members, LocalKernel(KERNELS[0], 1.0), options)
+    timer.join()

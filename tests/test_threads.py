@@ -1,0 +1,173 @@
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from localsvm._threads import (
+    call_interruptibly,
+    map_in_threads,
+    map_interruptibly,
+)
+
+MAPS = [lambda *args: list(map_interruptibly(*args)), map_in_threads]
+
+
+@pytest.mark.parametrize("map_items", MAPS)
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, 4])
+def test_results_are_in_order_whichever_is_first(map_items, n_jobs):
+    def slow_at_first(item):
+        time.sleep(0.01 * (item < 3))
+        return item**2
+
+    assert map_items(slow_at_first, range(20), n_jobs) == [i**2 for i in range(20)]
+
+
+@pytest.mark.parametrize("map_items", MAPS)
+def test_nothing_to_do(map_items):
+    assert map_items(abs, [], 2) == []
+
+
+@pytest.mark.parametrize("map_items", MAPS)
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_exceptions_pass_through(map_items, n_jobs):
+    with pytest.raises(ZeroDivisionError):
+        map_items(lambda item: 1 / item, [1, 0, 2], n_jobs)
+
+
+def test_items_after_an_exception_are_dropped():
+    """The next one may have begun by then, those after it not."""
+    begun, release = [], threading.Event()
+
+    def fail_first(item):
+        if item == 0:
+            raise KeyError
+        begun.append(item)
+        release.wait(20)
+
+    with pytest.raises(KeyError):
+        list(map_interruptibly(fail_first, range(10), 1))
+    release.set()
+    time.sleep(0.1)
+    assert len(begun) <= 1
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_threads_are_others_and_no_more_than_asked_for(n_jobs):
+    def name(_):
+        time.sleep(0.002)
+        return threading.get_ident()
+
+    names = set(map_interruptibly(name, range(30), n_jobs))
+    assert threading.get_ident() not in names
+    assert len(names) <= n_jobs
+
+
+def test_call_returns_what_the_function_does():
+    assert call_interruptibly(lambda: 7) == 7
+
+
+def test_call_runs_on_another_thread_and_passes_exceptions_on():
+    def fail():
+        raise LookupError(threading.get_ident())
+
+    with pytest.raises(LookupError) as error:
+        call_interruptibly(fail)
+    assert error.value.args[0] != threading.get_ident()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGALRM is a POSIX signal")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_interrupt_does_not_wait_for_the_function(n_jobs):
+    release, ended = threading.Event(), threading.Event()
+
+    def deaf(_):
+        release.wait(20)
+        ended.set()
+
+    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            list(map_interruptibly(deaf, range(4), n_jobs))
+        assert not ended.is_set()
+    finally:
+        signal.signal(signal.SIGALRM, previous)
+        release.set()
+    assert ended.wait(20)
+
+
+# In a process of its own: who has set a limit before decides who may set one now.
+LIMITS = """
+import threading
+import numpy, scipy.linalg, sklearn.cluster
+from concurrent.futures import ThreadPoolExecutor
+from threadpoolctl import threadpool_info
+from localsvm._threads import single_threaded_libraries
+
+def threads():
+    return {(each["filepath"], each["num_threads"]) for each in threadpool_info()}
+
+def limited():
+    return {number for _, number in threads()} == {1}
+
+before = threads()
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        """
+with single_threaded_libraries():
+    with single_threaded_libraries():
+        assert limited()
+    assert limited()
+""",
+        """
+def work():
+    with single_threaded_libraries():
+        return limited()
+
+assert work()
+with ThreadPoolExecutor(1) as pool:
+    assert pool.submit(work).result()
+    assert work()
+""",
+        """
+first_is_in, last_is_in, first_has_left = (threading.Event() for _ in range(3))
+
+def first():
+    with single_threaded_libraries():
+        first_is_in.set()
+        assert last_is_in.wait(20)
+    first_has_left.set()
+
+def last():
+    assert first_is_in.wait(20)
+    with single_threaded_libraries():
+        last_is_in.set()
+        assert first_has_left.wait(20)
+        return limited()
+
+with ThreadPoolExecutor(2) as pool:
+    one, two = pool.submit(first), pool.submit(last)
+    one.result()
+    assert two.result()
+    assert threads() == before
+""",
+    ],
+    ids=["nested", "one_after_the_other", "overlapping"],
+)
+def test_libraries_are_limited_as_long_as_any_thread_asks(code):
+    run = subprocess.run(
+        [sys.executable, "-c", LIMITS + code + "assert threads() == before"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"},
+    )
+    assert run.returncode == 0, run.stderr
