@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import platform
@@ -56,6 +57,13 @@ def peak_bytes() -> int:
     """Largest memory of this process so far (Linux); unlike getrusage, no parent's."""
     status = Path("/proc/self/status").read_text()
     return 1024 * int(status.split("VmHWM:")[1].split()[0])
+
+
+def reset_peak() -> int:
+    """Let the peak begin at what is used now (Linux), and return that."""
+    gc.collect()
+    Path("/proc/self/clear_refs").write_text("5")
+    return peak_bytes()
 
 
 def show(rows: list[dict[str, Any]]) -> None:

@@ -32,9 +32,9 @@ class _LibraryLimit:
 
     The limit of BLAS is global to the process: two threads that enter and leave in turn
     would each restore what they found and leave the limit behind, so the users are
-    counted, and OpenBLAS obeys some threads only: the one that starts others should ask.
-    The limit of OpenMP belongs to the calling thread. Looking for the libraries
-    takes milliseconds, so it is done again only when modules were imported meanwhile.
+    counted. OpenBLAS does not obey every thread: one that starts others should ask. The
+    limit of OpenMP belongs to the calling thread. Looking for the libraries takes
+    milliseconds, so it is done again only when modules were imported meanwhile.
     """
 
     def __init__(self) -> None:

@@ -246,6 +246,19 @@ def test_neighbours_do_not_depend_on_the_number_of_threads(search, dtype):
         )
 
 
+@pytest.mark.parametrize("stray", [-1, 400])
+def test_rows_that_are_not_there_are_refused(stray):
+    class Broken(TreeNeighbors):
+        def kneighbors(self, X, n_neighbors, return_distance):
+            found = super().kneighbors(X, n_neighbors, return_distance)
+            found[-1, -1] = stray
+            return found
+
+    X, queries = make_rows()
+    with pytest.raises(ValueError, match=f"Broken.*gave the row {stray}; .*0 to 399"):
+        find_neighbors(Broken().fit(X), queries, 5, len(X), None)
+
+
 def test_no_queries_have_no_neighbours():
     X, queries = make_rows()
     assert find_neighbors(TreeNeighbors().fit(X), queries[:0], 5, len(X), 2).shape == (

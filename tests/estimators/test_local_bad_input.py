@@ -1,7 +1,5 @@
 """Bad input to the local kernel SVMs gives a clear message, odd input a sound model."""
 
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -228,6 +226,12 @@ class TestOddData:
         scores = model.fit(X, np.tile([0, 1], 20)).decision_function(X)
         np.testing.assert_allclose(scores, 0, atol=1e-3)
 
+    def test_tie_goes_to_the_first_class(self, estimator):
+        X, y = np.ones((30, 2)), np.where(np.arange(30) % 3, "no", "yes")
+        model = estimator.set_params(class_weight="balanced", n_neighbors=8).fit(X, y)
+        np.testing.assert_array_equal(model.decision_function(X), 0)
+        assert set(model.predict(X)) == {"no"}
+
     @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
     def test_constant_columns(self, kernel, estimator, data):
         X, y = data
@@ -296,43 +300,24 @@ def test_overflowing_numbers_are_refused(parameters, estimator, data):
             clone(estimator).fit(rows, y).predict(rows)
 
 
-# Two classes far apart; each of {models} is fitted and asked for the training rows.
-# Broken finds {row} as the last neighbour of all.
-IN_ANOTHER_PROCESS = """
-import numpy as np
-from sklearn.neighbors import NearestNeighbors
-from localsvm import LocalSVC, LocalSVCCV, NeighborSVC
-class Broken(NearestNeighbors):
-    def kneighbors(self, X, n_neighbors, return_distance=True):
-        rows = super().kneighbors(X, n_neighbors, return_distance=False).copy()
-        rows[:, -1] = {row}
-        return rows
-y = np.repeat([0, 1], 30)
-X = np.random.default_rng(0).standard_normal((60, 2)) + 20 * y[:, None]
-for model in {models}:
-    try:
-        print(sum(model.fit(X, y).predict(X)), flush=True)
-    except ValueError as error:
-        print("ValueError:", error, flush=True)
-"""
+def test_class_weight_of_zero_leaves_the_class_out(estimator):
+    y = np.repeat([0, 1], 30)
+    X = np.random.default_rng(0).standard_normal((60, 2)) + 20 * y[:, None]
+    estimator.set_params(n_neighbors=5, class_weight={0: 0.0, 1: 1.0})
+    assert estimator.fit(X, y).predict(X).all()
+    with pytest.raises(ValueError, match="leaves no row with a positive weight"):
+        estimator.set_params(class_weight={0: 0.0, 1: 0.0}).fit(X, y)
 
 
-def outputs(models, row=0):
-    """Lines written by fits that could crash their process."""
-    code = IN_ANOTHER_PROCESS.format(models=models, row=row)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, f"exit code {done.returncode} after {done.stdout!r}"
-    return done.stdout.splitlines()
+@pytest.mark.parametrize("row", [-1, 60])
+def test_search_that_finds_rows_that_are_not_there_is_refused(row, estimator, data):
+    class Astray(NearestNeighbors):
+        def kneighbors(self, X, n_neighbors, return_distance=True):
+            rows = super().kneighbors(X, n_neighbors, return_distance=False).copy()
+            rows[:, -1] = row
+            return rows
 
-
-def test_class_weight_of_zero_leaves_the_class_out():
-    setting = "n_neighbors=5, class_weight={0: 0.0, 1: 1.0}"
-    models = f"LocalSVC({setting}), NeighborSVC({setting}), LocalSVCCV({setting})"
-    assert outputs(models) == ["60", "60", "60"]
-
-
-@pytest.mark.parametrize("row", [-1, 10**8])
-def test_search_that_finds_rows_that_are_not_there_is_refused(row):
-    setting = "5, neighbors=Broken()"
-    for line in outputs(f"LocalSVC({setting}), NeighborSVC({setting})", row):
-        assert line.startswith(f"ValueError: Broken.kneighbors gave the row {row}")
+    estimator.set_params(neighbors=Astray(), n_neighbors=5)
+    message = f"Astray.kneighbors gave the row {row}; expected rows from 0 to 59"
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(*data).predict(data[0])

@@ -21,13 +21,8 @@ EXACT = {"search_tol": 1e-6, "max_iter": -1}
 TREE = {"neighbors": "kd_tree", "random_state": 0}
 
 
-def held_out_scores(search, model, data, fold, max_regions=None):
-    """Test rows of a fold and their scores, by SVCs trained without the others.
-
-    ``model`` is a LocalSVC with the setting; ``data`` are rows, labels and weights.
-    """
-    X, y, weight = data
-    n_classes = len(set(y))
+def cover_of(search, model, X):
+    """Neighbourhoods that the search looks at, and which of them each row has."""
     seed = np.random.RandomState(search.random_state).randint(2**31 - 1)
     distances = feature_distances(model, X, X)
     _, neighborhoods, labels = cover.cover(
@@ -37,9 +32,13 @@ def held_out_scores(search, model, data, fold, max_regions=None):
         model.n_assigned or max(1, model.n_neighbors // 4),
         lambda _, row: distances[row],
     )
-    labels = np.where(labels < (max_regions or np.inf), labels, -1)
-    train, test = fold
-    test = test[labels[test] >= 0]
+    return neighborhoods, np.where(labels < (search.max_regions or np.inf), labels, -1)
+
+
+def held_out_scores(model, regions, data, train, test):
+    """Scores of test rows by SVCs trained on the training rows in their regions."""
+    (X, y, weight), (neighborhoods, labels) = data, regions
+    n_classes = len(set(y))
     scores = np.zeros((len(test), 1 if n_classes == 2 else n_classes))
     for m in np.unique(labels[test]):
         near = neighborhoods[m]
@@ -53,7 +52,7 @@ def held_out_scores(search, model, data, fold, max_regions=None):
             scores[routed] = svm_scores(
                 svc, X[near], y[near], X[test[routed]], n_classes, weight[near]
             )
-    return test, scores
+    return scores
 
 
 def winners(scores):
@@ -72,27 +71,39 @@ def roc_auc(y, scores, weight):
     return roc_auc_score(y, scores[:, 0])
 
 
-def assert_scores_are_naive(search, data, folds, score=accuracy, max_regions=None):
-    """Fit the search, and compare every entry of its table with training again."""
-    search.fit(*data[:2], sample_weight=data[2])
-    results = search.cv_results_
-    for setting in range(len(results["mean_test_score"])):
-        width = results["param_gamma"][setting]
-        local = isinstance(search.gammas, str)
-        model = LocalSVC(
-            int(results["param_n_neighbors"][setting]),
+def settings_of(search):
+    """A LocalSVC for each line of the table of a fitted search."""
+    local = isinstance(search.gammas, str)
+    names = ("param_n_neighbors", "param_gamma", "param_C")
+    return [
+        LocalSVC(
+            int(size),
             n_assigned=search.n_assigned,
-            C=results["param_C"][setting],
+            C=C,
             gamma="local" if local else width,
             gamma_factor=width if local else 1.0,
             kernel=search.kernel,
             degree=search.degree,
             coef0=search.coef0,
         )
-        for i, fold in enumerate(folds):
-            test, scores = held_out_scores(search, model, data, fold, max_regions)
+        for size, width, C in zip(
+            *(search.cv_results_[name] for name in names), strict=True
+        )
+    ]
+
+
+def assert_scores_are_naive(search, data, folds, score=accuracy):
+    """Fit the search, and compare every entry of its table with training again."""
+    search.fit(*data[:2], sample_weight=data[2])
+    models = settings_of(search)
+    covers = [cover_of(search, model, data[0]) for model in models]
+    answered = np.all([labels >= 0 for _, labels in covers], axis=0)
+    for setting, (model, regions) in enumerate(zip(models, covers, strict=True)):
+        for i, (train, test) in enumerate(folds):
+            test = test[answered[test]]
+            scores = held_out_scores(model, regions, data, train, test)
             expected = score(data[1][test], scores, data[2][test])
-            found = results[f"split{i}_test_score"][setting]
+            found = search.cv_results_[f"split{i}_test_score"][setting]
             assert found == pytest.approx(expected, abs=1e-9)
 
 
@@ -174,7 +185,7 @@ def test_weights_count_in_training_and_score():
     assert weighted.best_score_ > 0.85
 
 
-@pytest.mark.parametrize("max_regions", [None, 12, 1000])
+@pytest.mark.parametrize("max_regions", [None, 9, 10, 11, 1000])
 def test_search_looks_at_some_neighbourhoods(max_regions):
     data = (*make_classes(120, 2), np.ones(120))
     folds = list(KFold(2).split(data[0]))
@@ -187,9 +198,9 @@ def test_search_looks_at_some_neighbourhoods(max_regions):
         **TREE,
         **EXACT,
     )
-    assert_scores_are_naive(search, data, folds, max_regions=max_regions)
+    assert_scores_are_naive(search, data, folds)
     full = LocalSVC(12, n_assigned=3, random_state=0).fit(*data[:2])
-    assert 12 < full.n_regions_ < 1000
+    assert 11 < full.n_regions_ < 1000
 
 
 def test_class_weight_reaches_the_search():
@@ -345,6 +356,18 @@ def test_weight_zero_is_absence(given):
     absent = clone(search).set_params(cv=folds or 3).fit(X[kept], y[kept])
     folds = [(kept[train], kept[test]) for train, test in folds]
     zero = search.set_params(cv=folds or 3).fit(X, y, sample_weight=weight)
+    for name, column in absent.cv_results_.items():
+        np.testing.assert_array_equal(zero.cv_results_[name], column)
+    np.testing.assert_array_equal(
+        zero.decision_function(X), absent.decision_function(X)
+    )
+
+
+def test_class_weight_zero_is_absence():
+    X, y = make_classes(90, 3)
+    search = LocalSVCCV(**GRID, cv=3, **TREE)
+    absent = clone(search).fit(X, y, sample_weight=(y != 1).astype(float))
+    zero = search.set_params(class_weight={1: 0.0}).fit(X, y)
     for name, column in absent.cv_results_.items():
         np.testing.assert_array_equal(zero.cv_results_[name], column)
     np.testing.assert_array_equal(

@@ -1,6 +1,7 @@
 """LocalSVC in use: any storage, any number of threads, saved and loaded."""
 
 import pickle
+import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -20,6 +21,7 @@ from threadpoolctl import threadpool_info
 
 from conftest import store
 from localsvm import LocalSVC
+from localsvm._threads import single_threaded_libraries
 from localsvm.cluster import KernelNeighbors, TreeNeighbors
 from localsvm.kernels import Kernel
 
@@ -40,6 +42,10 @@ def kernel(request):
 @pytest.fixture
 def some_rows(three_classes):
     return tuple(part[:120] for part in three_classes)
+
+
+def library_threads():
+    return [pool["num_threads"] for pool in threadpool_info()]
 
 
 @pytest.mark.parametrize("route", ROUTES)
@@ -114,7 +120,7 @@ def test_predict_in_threads_equals_serial(some_rows):
 
 def test_fits_in_threads_equal_serial_ones(some_rows):
     X, y = some_rows
-    before = [pool["num_threads"] for pool in threadpool_info()]
+    before = library_threads()
 
     def fit(seed):
         return LocalSVC(20, random_state=seed).fit(X, y).decision_function(X)
@@ -123,7 +129,34 @@ def test_fits_in_threads_equal_serial_ones(some_rows):
     with ThreadPoolExecutor(4) as pool:
         for one, other in zip(serial, pool.map(fit, range(6)), strict=True):
             np.testing.assert_array_equal(one, other)
-    assert [pool["num_threads"] for pool in threadpool_info()] == before
+    assert library_threads() == before
+
+
+def test_libraries_are_limited_and_restored_by_any_threads():
+    """OpenBLAS obeys one thread, which need be neither the first nor the last here."""
+    before, within = library_threads(), []
+    inside, both, left, end = (threading.Event() for _ in range(4))
+
+    def enter_first():
+        with single_threaded_libraries():
+            within.extend(library_threads())
+            inside.set()
+            both.wait(20)
+        left.set()
+        end.wait(20)
+
+    first = threading.Thread(target=enter_first)
+    first.start()
+    inside.wait(20)
+    with single_threaded_libraries():
+        both.set()
+        left.wait(20)
+        within.extend(library_threads())
+    after = library_threads()
+    end.set()
+    first.join()
+    assert set(within) == {1}
+    assert after == before
 
 
 def test_search_runs_on_as_many_threads_as_asked_for(some_rows):
@@ -131,7 +164,7 @@ def test_search_runs_on_as_many_threads_as_asked_for(some_rows):
 
     class Watched(NearestNeighbors):
         def kneighbors(self, *args, **kwargs):
-            seen.extend(pool["num_threads"] for pool in threadpool_info())
+            seen.extend(library_threads())
             return super().kneighbors(*args, **kwargs)
 
     LocalSVC(20, neighbors=Watched(algorithm="brute"), n_jobs=1).fit(*some_rows)

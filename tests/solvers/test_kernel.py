@@ -85,8 +85,10 @@ def assert_certified(solution, K, problem):
     assert (problem.lower <= beta).all()
     assert (beta <= problem.upper).all()
     assert abs(beta.sum()) <= 1e-9 * max(1, np.abs(beta).sum())
-    decisions = K @ beta + solution.intercept
+    b = kernel_svm.intercept(beta, K, problem.lower, problem.upper, problem.target)
+    decisions = K @ beta + b
     scale = max(1, np.abs(decisions).max())
+    assert solution.intercept == pytest.approx(b, abs=1e-9 * scale)
     np.testing.assert_allclose(solution.decisions, decisions, atol=1e-9 * scale)
     dual = -kernel_svm.minimized(beta, K, problem.target)
     missing = problem.target - decisions

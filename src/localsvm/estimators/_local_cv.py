@@ -14,7 +14,11 @@ from sklearn.model_selection import check_cv
 
 from localsvm._checks import check_parameters, integer, list_of, one_of, real
 from localsvm.cluster._distinct import hash_rows
-from localsvm.cluster._neighborhood_cover import cover_rows, neighborhood_sizes
+from localsvm.cluster._neighborhood_cover import (
+    Cover,
+    cover_rows,
+    neighborhood_sizes,
+)
 from localsvm.cluster._neighbors import fit_search, make_search
 from localsvm.estimators._base import StageClock, TrainingRows
 from localsvm.estimators._grid_scores import (
@@ -57,10 +61,10 @@ class LocalSVCCV(BaseLocalSVC):
         folds.
     scoring : str, callable or None, default=None
         None is accuracy, weighted by ``sample_weight``.
-    max_regions : int or None, default=1000
-        Neighbourhoods per size that take part in the search, around random rows; test
-        rows are those assigned to them. The cost of the search then does not grow with
-        the number of rows. None is all.
+    max_regions : int or None, default=2000
+        Neighbourhoods per size that take part in the search, around random rows; the
+        test rows are those assigned to one of them for every size. The cost of the
+        search then does not grow with the number of rows. None is all.
     search_tol : float, default=0.05
         Violation in the search, where the order of the settings matters and not the
         last digit; the final fit stops at ``tol``.
@@ -126,7 +130,7 @@ fit_report_
         n_neighbors: Any = "auto",
         cv: Any = None,
         scoring: Any = None,
-        max_regions: int | None = 1000,
+        max_regions: int | None = 2000,
         search_tol: float = 0.05,
         n_assigned: int | None = None,
         kernel: str = "rbf",
@@ -196,10 +200,21 @@ fit_report_
             for group in self._sharing_neighbors(gammas)
         ]
         order = np.argsort(hash_rows(rows.X, seed), kind="stable")
-        scores = [
-            self._score_cover(rows, folds, order, size, space)
+        covers = [
+            (space, self._cover(rows.X, order, size, space[1]))
             for size in sizes
             for space in spaces
+        ]
+        # Every setting answers the same rows.
+        covered = np.all([cover.labels >= 0 for _, cover in covers], axis=0)
+        tested = [(train, test[covered[test]]) for train, test in folds]
+        if not all(len(test) for _, test in tested):
+            raise ValueError(
+                f"max_regions={self.max_regions} neighbourhoods leave a fold without "
+                "test rows; expected more, or None."
+            )
+        scores = [
+            self._score_cover(rows, tested, cover, space[0]) for space, cover in covers
         ]
         by_fold = np.concatenate(scores, axis=1)
         self._choose(list(product(sizes, gammas, Cs)), by_fold)
@@ -241,35 +256,25 @@ fit_report_
         local = replace(local, C_factors=Cs, gamma_factors=factors)
         return local, fit_search(search, rows.X)
 
+    def _cover(self, X: Any, order: NDArray[np.intp], size: int, search: Any) -> Cover:
+        sizes = neighborhood_sizes(size, self.n_assigned, X.shape[0])
+        limit = math.inf if self.max_regions is None else self.max_regions
+        return cover_rows(X, order, search, sizes, self.n_jobs, limit)
+
     def _score_cover(
-        self,
-        rows: TrainingRows,
-        folds: list[Any],
-        order: NDArray[np.intp],
-        size: int,
-        space: tuple[LocalKernel, Any],
+        self, rows: TrainingRows, folds: list[Any], cover: Cover, local: LocalKernel
     ) -> NDArray[np.float64]:
         """Scores of shape (n_folds, n_settings) on one cover."""
-        local, search = space
-        sizes = neighborhood_sizes(size, self.n_assigned, rows.X.shape[0])
-        limit = math.inf if self.max_regions is None else self.max_regions
-        cover = cover_rows(rows.X, order, search, sizes, self.n_jobs, limit)
-        tested = [(train, test[cover.labels[test] >= 0]) for train, test in folds]
-        if not all(len(test) for _, test in tested):
-            raise ValueError(
-                f"max_regions={self.max_regions} neighbourhoods of {size} rows leave a "
-                "fold without test rows; expected more, or None."
-            )
-        options = replace(self._options(size, rows.X.shape[0]), tol=self.search_tol)
+        options = self._options(cover.neighborhoods.shape[1], rows.X.shape[0])
         decisions = cross_validate_neighborhoods(
             LabelledRows(
                 rows.X, rows.class_index, rows.penalty_weight, len(self.classes_)
             ),
             cover.neighborhoods,
             cover.labels,
-            tested,
+            folds,
             local,
-            options,
+            replace(options, tol=self.search_tol),
         )
         return np.array(
             [
@@ -278,7 +283,7 @@ fit_report_
                     for scores in by_setting
                 ]
                 for fold, by_setting in zip(
-                    (rows.take(test) for _, test in tested), decisions, strict=True
+                    (rows.take(test) for _, test in folds), decisions, strict=True
                 )
             ]
         )
