@@ -32,9 +32,10 @@ class _LibraryLimit:
 
     The limit of BLAS is global to the process: two threads that enter and leave in turn
     would each restore what they found and leave the limit behind, so the users are
-    counted. OpenBLAS does not obey every thread: one that starts others should ask. The
-    limit of OpenMP belongs to the calling thread. Looking for the libraries takes
-    milliseconds, so it is done again only when modules were imported meanwhile.
+    counted; and threadpoolctl lets the first thread that sets it be the only one as
+    long as that thread lives, so short-lived threads set it. The limit of OpenMP
+    belongs to the calling thread. Looking for the libraries takes milliseconds, so it
+    is done again only when modules were imported meanwhile.
     """
 
     def __init__(self) -> None:
@@ -52,7 +53,8 @@ class _LibraryLimit:
                 self._n_modules = len(sys.modules)
             libraries = self._libraries
             if self._users == 0:
-                self._blas_limits = libraries.select(user_api="blas").limit(limits=1)
+                blas = libraries.select(user_api="blas")
+                self._blas_limits = _on_new_thread(lambda: blas.limit(limits=1))
             self._users += 1
         return libraries.select(user_api="openmp").limit(limits=1)
 
@@ -61,7 +63,12 @@ class _LibraryLimit:
         with self._lock:
             self._users -= 1
             if self._users == 0:
-                self._blas_limits.restore_original_limits()
+                _on_new_thread(self._blas_limits.restore_original_limits)
+
+
+def _on_new_thread(function: Callable[[], Result]) -> Result:
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function).result()
 
 
 _library_limit = _LibraryLimit()
