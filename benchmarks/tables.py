@@ -147,7 +147,7 @@ def local_speed() -> str:
             f"`{_svc_name(row)}`",
             f"{row['rows']:,}",
             _number(row, "accuracy", ".2f"),
-            _number(row, "fit_seconds", ".1f"),
+            _number(row, "fit_seconds", ".1f", "not finished"),
             _number(row, "predict_seconds", ".2f"),
             _number(row, "fit_memory_mb", "d"),
             _number(row, "model_mb", ".0f"),
@@ -196,9 +196,9 @@ def _svc_name(row: dict[str, Any]) -> str:
     )
 
 
-def _number(row: dict[str, Any], name: str, form: str) -> str:
+def _number(row: dict[str, Any], name: str, form: str, missing: str = "-") -> str:
     value = row.get(name)
-    return "-" if value is None else format(value, form)
+    return missing if value is None else format(value, form)
 
 
 SECTIONS = (
