@@ -10,10 +10,10 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.svm import SVC
 
 from conftest import store
-from estimators.test_local import feature_distances, make_classes, svm_scores
 from localsvm import LocalSVC, LocalSVCCV
 from localsvm.cluster._distinct import hash_rows
 from oracles import cover, kernel_svm
+from oracles.local_svm import feature_distances, make_classes, svm_scores
 
 GRID = {"Cs": [0.1, 10.0], "gammas": [0.1, 1.0], "n_neighbors": [15, 30]}
 ONE = {"Cs": [1.0], "gammas": [0.5], "n_neighbors": [20]}

@@ -14,7 +14,9 @@ from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.svm import SVC
 
 from conftest import store
-from estimators.test_local import (
+from localsvm import LocalSVC, NeighborSVC
+from localsvm.cluster import ShortListNeighbors, TreeNeighbors
+from oracles.local_svm import (
     KERNELS,
     TIGHT,
     assert_same_winners,
@@ -23,8 +25,6 @@ from estimators.test_local import (
     svc_parameters,
     svm_scores,
 )
-from localsvm import LocalSVC, NeighborSVC
-from localsvm.cluster import ShortListNeighbors, TreeNeighbors
 
 
 @pytest.fixture(params=KERNELS)

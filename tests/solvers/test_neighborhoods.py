@@ -5,11 +5,10 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from sklearn.model_selection import KFold, ShuffleSplit
+from sklearn.model_selection import KFold
 from sklearn.svm import SVC
 
 from conftest import store
-from localsvm.kernels import Kernel
 from localsvm.solvers import (
     KernelOptions,
     LabelledRows,
@@ -19,52 +18,15 @@ from localsvm.solvers import (
     fit_neighborhoods,
 )
 from oracles import kernel_svm
-from oracles.cover import cover
-
-KERNELS = [
-    Kernel("linear"),
-    Kernel("rbf", gamma=0.5),
-    Kernel("poly", gamma=0.5, degree=2),
-    Kernel("poly", gamma=0.5, degree=3, coef0=1.0),
-]
-RBF = KERNELS[1]
-TIGHT = KernelOptions(tol=1e-10, max_iter=10_000_000)
-
-
-def make_rows(seed, n=90, n_classes=2, storage="dense", dtype=np.float64):
-    """Rows with weights, some of them zero; classes that mix in some places only."""
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, 3)) * (rng.random((n, 3)) < 0.8)
-    label = rng.integers(0, n_classes, n).astype(np.int32)
-    label[X[:, 1] > 0.5] = 1
-    X[:, 0] += 0.8 * label
-    weight = rng.uniform(0.2, 2.0, n) * (rng.random(n) < 0.9)
-    X = X.astype(dtype)
-    return LabelledRows(store(X, storage), label, weight, n_classes), X
-
-
-def make_cover(X, seed, n_neighbors=24, n_assigned=8):
-    order = np.random.default_rng(seed).permutation(len(X))
-    _, neighborhoods, labels = cover(X, order, n_neighbors, n_assigned)
-    return neighborhoods.astype(np.int32), labels.astype(np.int32)
-
-
-def make_queries(X, n_models, seed, n=60):
-    rng = np.random.default_rng(seed)
-    queries = rng.standard_normal((n, X.shape[1])) * (rng.random((n, X.shape[1])) < 0.8)
-    return queries.astype(X.dtype), rng.integers(0, n_models, n)
-
-
-def oracle_scores(rows, X, members, kernel, C, queries):
-    """Scores by SVMs that are trained on some of the rows."""
-    return kernel_svm.scores(
-        kernel,
-        X[members],
-        rows.class_index[members],
-        C * rows.weight[members],
-        rows.n_classes,
-        queries,
-    )
+from oracles.neighborhoods import (
+    KERNELS,
+    RBF,
+    TIGHT,
+    make_cover,
+    make_queries,
+    make_rows,
+    oracle_scores,
+)
 
 
 def assert_equal_models(one, two):
@@ -82,8 +44,8 @@ def test_models_match_the_quadratic_programmes(kernel, n_classes, seed):
     models = fit_neighborhoods(rows, neighborhoods, LocalKernel(kernel, 2.0), TIGHT)
     queries, route = make_queries(X, len(neighborhoods), seed)
     found = models.decide(X, kernel, n_classes, queries, route, 1)
-    assert models.n_problems == len(neighborhoods)
-    assert models.count(Status.converged) == len(neighborhoods)
+    assert models.endings.n_problems == len(neighborhoods)
+    assert models.endings.count(Status.converged) == len(neighborhoods)
     for model, members in enumerate(neighborhoods):
         expected = oracle_scores(rows, X, members, kernel, 2.0, queries[route == model])
         np.testing.assert_allclose(found[route == model], expected, atol=1e-5)
@@ -173,7 +135,7 @@ def test_more_rows_than_a_matrix_is_kept_for(storage):
     members = np.random.default_rng(0).permutation(2100).astype(np.int32)[None]
     options = KernelOptions(tol=1e-5, max_iter=1_000_000, cache_size=1)
     models = fit_neighborhoods(rows, members, LocalKernel(RBF, 1.0), options)
-    assert models.count(Status.converged) == 1
+    assert models.endings.count(Status.converged) == 1
     peer = SVC(C=1.0, gamma=0.5, tol=1e-5).fit(X, rows.class_index)
     route = np.zeros(300, dtype=np.int64)
     found = models.decide(rows.X, RBF, 3, rows.X[:300], route, 1)
@@ -298,149 +260,17 @@ def test_weight_two_is_the_row_twice(seed):
     np.testing.assert_allclose(one, two, atol=1e-6)
 
 
-def test_local_gamma_of_a_kernel_without_width_is_refused():
-    with pytest.raises(ValueError, match="kernel of distances"):
-        LocalKernel(Kernel("poly"), 1.0, local_gamma=True).to_core()
-
-
-def test_local_gamma_follows_the_distances_to_the_centre(storage):
-    rows, X = make_rows(0, storage=storage)
-    neighborhoods, _ = make_cover(X, 0)
-    local = LocalKernel(Kernel("rbf", gamma=3.0), 1.0, local_gamma=True)
-    models = fit_neighborhoods(rows, neighborhoods, local, KernelOptions())
-    for members, gamma, only in zip(
-        neighborhoods, models.gamma, models.only_class, strict=True
-    ):
-        expected = 3.0 * kernel_svm.local_gamma(X[members]) if only < 0 else 0
-        assert gamma == pytest.approx(expected, rel=1e-9)
-
-
-def test_local_gamma_leaves_out_copies_of_the_centre():
-    X = np.array([[0.0], [0.0], [0.0], [0.0], [1.0], [2.0], [3.0]])
-    label = np.array([0, 1, 0, 1, 0, 1, 0], dtype=np.int32)
-    local = LocalKernel(Kernel("rbf"), 1.0, local_gamma=True)
-    for members, expected in ([*range(7)], 1 / 4), ([*range(4)], 1.0):
-        models = fit_neighborhoods(
-            LabelledRows(X, label, np.ones(7), 2),
-            np.array([members], dtype=np.int32),
-            local,
-            KernelOptions(),
-        )
-        assert models.gamma[0] == expected
-
-
-def test_models_use_their_own_gamma(seed):
-    rows, X = make_rows(seed)
-    neighborhoods, _ = make_cover(X, seed)
-    local = LocalKernel(RBF, 2.0, local_gamma=True)
-    models = fit_neighborhoods(rows, neighborhoods, local, TIGHT)
-    queries, route = make_queries(X, len(neighborhoods), seed)
-    found = models.decide(X, RBF, 2, queries, route, 1)
-    for model, members in enumerate(neighborhoods):
-        own = replace(RBF, gamma=0.5 * kernel_svm.local_gamma(X[members]))
-        expected = oracle_scores(rows, X, members, own, 2.0, queries[route == model])
-        np.testing.assert_allclose(found[route == model], expected, atol=1e-5)
-
-
-@pytest.mark.parametrize(("n_classes", "n_folds"), [(2, 3), (3, 2)])
-def test_each_neighborhood_chooses_its_factors(n_classes, n_folds, seed):
-    rows, X = make_rows(seed, n=60, n_classes=n_classes)
-    neighborhoods, _ = make_cover(X, seed)
-    grid = {"C": (0.1, 3.0), "gamma": (0.3, 5.0)}
-    local = LocalKernel(
-        RBF, 2.0, C_factors=grid["C"], gamma_factors=grid["gamma"], n_folds=n_folds
-    )
-    models = fit_neighborhoods(rows, neighborhoods, local, TIGHT)
-    queries, route = make_queries(X, len(neighborhoods), seed)
-    found = models.decide(X, RBF, n_classes, queries, route, 1)
-    chosen = set()
-    for model, members in enumerate(neighborhoods):
-        if models.only_class[model] >= 0:
-            assert models.C[model] == 0
-            continue
-        data = X[members], rows.class_index[members], rows.weight[members]
-        C_factor, gamma_factor = kernel_svm.choose_factors(
-            RBF, 2.0, *data, n_classes, grid, n_folds
-        )
-        assert models.C[model] == pytest.approx(2.0 * C_factor)
-        assert models.gamma[model] == pytest.approx(0.5 * gamma_factor)
-        own = replace(RBF, gamma=0.5 * gamma_factor)
-        expected = oracle_scores(
-            rows, X, members, own, 2.0 * C_factor, queries[route == model]
-        )
-        np.testing.assert_allclose(found[route == model], expected, atol=1e-5)
-        chosen.add((C_factor, gamma_factor))
-    assert len(chosen) > 2
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize(
-    "splitter",
-    [
-        KFold(3, shuffle=True, random_state=0),
-        ShuffleSplit(3, test_size=0.5, train_size=0.3, random_state=0),
-    ],
-)
-def test_cross_validation_matches_training_again(n_classes, splitter):
-    """ShuffleSplit tests a row in several folds, or in none."""
-    rows, X = make_rows(0, n_classes=n_classes)
-    neighborhoods, labels = make_cover(X, 0)
-    folds = list(splitter.split(X))
-    local = LocalKernel(RBF, 2.0, C_factors=(0.5, 4.0), gamma_factors=(1.0, 2.0))
-    found = cross_validate_neighborhoods(
-        rows, neighborhoods, labels, folds, local, TIGHT
-    )
-    assert len(found) == 3
-    for (train, test), scores in zip(folds, found, strict=True):
-        assert scores.shape == (4, len(test), 1 if n_classes == 2 else n_classes)
-        settings = [(gamma, C) for gamma in (0.5, 1.0) for C in (1.0, 8.0)]
-        for setting, (gamma, C) in enumerate(settings):
-            kernel = replace(RBF, gamma=gamma)
-            for model in np.unique(labels[test]):
-                members = np.intersect1d(neighborhoods[model], train)
-                asked = labels[test] == model
-                expected = oracle_scores(rows, X, members, kernel, C, X[test[asked]])
-                np.testing.assert_allclose(scores[setting, asked], expected, atol=1e-5)
-
-
-def test_cross_validation_with_local_gamma():
-    rows, X = make_rows(0)
-    neighborhoods, labels = make_cover(X, 0)
-    ((train, test),) = ShuffleSplit(1, test_size=0.5, random_state=0).split(X)
-    local = LocalKernel(RBF, 2.0, local_gamma=True)
-    (scores,) = cross_validate_neighborhoods(
-        rows, neighborhoods, labels, [(train, test)], local, TIGHT
-    )
-    for row, score in zip(test, scores[0], strict=True):
-        listed = neighborhoods[labels[row]]
-        own = replace(RBF, gamma=0.5 * kernel_svm.local_gamma(X[listed]))
-        members = np.intersect1d(listed, train)
-        expected = oracle_scores(rows, X, members, own, 2.0, X[[row]])
-        np.testing.assert_allclose(score, expected[0], atol=1e-5)
-
-
-def test_a_fold_that_leaves_a_neighborhood_empty_scores_zero():
-    rows, X = make_rows(0)
-    neighborhoods, labels = make_cover(X, 0)
-    listed = neighborhoods[0]
-    train = np.setdiff1d(np.arange(len(X)), listed)
-    (scores,) = cross_validate_neighborhoods(
-        rows, neighborhoods, labels, [(train, listed)], LocalKernel(RBF, 1.0), TIGHT
-    )
-    assert not scores[0, labels[listed] == 0].any()
-
-
 def test_steps_that_run_out_are_counted(seed):
     rows, X = make_rows(seed, n_classes=3)
     neighborhoods, _ = make_cover(X, seed)
     local = LocalKernel(RBF, 2.0)
     models = fit_neighborhoods(rows, neighborhoods, local, KernelOptions(max_iter=1))
     n_pairs = np.diff(models.pair_start)
-    assert models.count(Status.max_iter) == np.count_nonzero(n_pairs)
-    assert models.count(Status.converged) == np.count_nonzero(n_pairs == 0)
+    assert models.endings.count(Status.max_iter) == np.count_nonzero(n_pairs)
+    assert models.endings.count(Status.converged) == np.count_nonzero(n_pairs == 0)
     np.testing.assert_array_equal(models.n_iter, n_pairs)
     assert models.violation.max() > 0.1
-    assert models.shortfall == f"worst violation {models.violation.max():.1e}"
+    assert models.endings.shortfall == f"worst violation {models.violation.max():.1e}"
     assert (models.relative_gap[n_pairs > 0] > 0).all()
 
 
@@ -452,7 +282,7 @@ def test_overflow_is_counted():
         rows, neighborhoods, LocalKernel(KERNELS[3], 1.0), KernelOptions()
     )
     n_pairs = np.diff(models.pair_start)
-    assert models.count(Status.not_finite) == np.count_nonzero(n_pairs)
+    assert models.endings.count(Status.not_finite) == np.count_nonzero(n_pairs)
 
 
 def endless_neighborhoods():
@@ -467,7 +297,7 @@ def test_time_limit_is_counted():
     rows, members = endless_neighborhoods()
     options = KernelOptions(tol=0, max_iter=10**12, max_time=0.2)
     models = fit_neighborhoods(rows, members, LocalKernel(KERNELS[0], 1.0), options)
-    assert models.count(Status.max_time) == 4
+    assert models.endings.count(Status.max_time) == 4
 
 
 def validate(rows, members, local, options):

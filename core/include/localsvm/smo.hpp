@@ -237,10 +237,10 @@ class Smo {
                            whole(active_));
     }
 
-    // Rows that may only rise and lie above every row that may fall, and the reverse.
+    // Rows that may rise and lie above every row that may fall, and the reverse; a row
+    // that may do both is neither.
     bool idle(std::int64_t p, double lowest_up, double highest_low) const {
         const bool rises = s_.up[at(p)] == 0, falls = s_.low[at(p)] == 0;
-        if (rises && falls) return false;
         if (rises) return s_.gradient[at(p)] > highest_low;
         if (falls) return s_.gradient[at(p)] < lowest_up;
         return true;

@@ -17,7 +17,7 @@ from localsvm._checks import (
     real,
 )
 from localsvm._threads import effective_n_jobs
-from localsvm.cluster import KernelNeighbors, NeighborhoodCover
+from localsvm.cluster import NeighborhoodCover
 from localsvm.cluster._neighborhood_cover import neighborhood_sizes
 from localsvm.cluster._neighbors import find_neighbors, fit_search, make_search
 from localsvm.estimators._base import StageClock, TrainingRows, check_solution
@@ -44,7 +44,8 @@ class BaseLocalSVC(BaseKernelClassifier):
         -------
         regions : ndarray of shape (n_samples,)
         """
-        return self._route(self._check_query_rows(X))
+        X = self._check_query_rows(X)
+        return self._route(stored_as(X, self._support_rows))
 
     def _fit_setting(
         self,
@@ -64,13 +65,13 @@ class BaseLocalSVC(BaseKernelClassifier):
             models = fit_neighborhoods(
                 merged.rows, cover.neighborhoods_, local, options
             )
-        check_solution(models, self)
+        check_solution(models.endings, self)
         with clock.stage("route"):
             self._keep(merged, cover, models)
         self._describe(models)
         self.center_indices_ = merged.first[cover.center_indices_]
         self.n_neighbors_, self.n_assigned_ = cover.n_neighbors_, cover.n_assigned_
-        self.region_sizes_ = np.bincount(cover.labels_, minlength=models.n_problems)
+        self.region_sizes_ = np.bincount(cover.labels_)
         self.fit_report_ = clock.seconds
 
     def _fit_cover(
@@ -90,7 +91,7 @@ class BaseLocalSVC(BaseKernelClassifier):
         ).fit(X)
 
     def _describe(self, models: LocalModels) -> None:
-        self.n_regions_ = models.n_problems
+        self.n_regions_ = len(models.only_class)
         self.n_constant_regions_ = int(np.count_nonzero(models.only_class >= 0))
         self.n_support_ = np.diff(models.support_start)
         self.gamma_ = models.gamma
@@ -110,13 +111,10 @@ class BaseLocalSVC(BaseKernelClassifier):
         self._models, rows = models.compact()
         self._support_rows = X[rows]
         centers = X[cover.center_indices_]
-        search = cover.search_ if isinstance(cover.search_, KernelNeighbors) else None
-        neighbors = self.neighbors if search is None else search
-        self._router = fit_search(make_search(neighbors, centers, 1), centers)
+        self._router = fit_search(make_search(cover.neighbors, centers, 1), centers)
 
     def _route(self, X: Any) -> NDArray[np.int64]:
         """Eq. 4, or the nearest centre."""
-        X = stored_as(X, self._support_rows)
         if self.route == "row":
             regions = self._router.predict(X)
         else:
@@ -126,11 +124,12 @@ class BaseLocalSVC(BaseKernelClassifier):
         return np.asarray(regions, dtype=np.int64)
 
     def _decide(self, X: Any) -> NDArray[Any]:
+        X = stored_as(X, self._support_rows)
         return self._models.decide(
             self._support_rows,
             self._kernel,
             len(self.classes_),
-            stored_as(X, self._support_rows),
+            X,
             self._route(X),
             effective_n_jobs(self.n_jobs),
         )
@@ -178,7 +177,7 @@ class LocalSVC(BaseLocalSVC):
     neighbors : {"auto", "kd_tree", "brute"} or search object, default="auto"
         The neighbour search; see :class:`~localsvm.cluster.NeighborhoodCover`. Rows are
         near in the kernel's feature space: that is Euclidean order for linear and RBF
-        kernels, and compared with all rows for polynomial ones.
+        kernels; for polynomials see :class:`~localsvm.cluster.KernelNeighbors`.
     class_weight : dict, "balanced" or None, default=None
     tol : float, default=1e-3
         Largest violation of the optimality conditions in a neighbourhood.

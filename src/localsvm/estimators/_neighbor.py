@@ -16,7 +16,7 @@ from localsvm.estimators._kernel_base import (
     KernelSetting,
     stored_as,
 )
-from localsvm.solvers import Status, fit_neighborhoods
+from localsvm.solvers import Endings, fit_neighborhoods
 
 _BLOCK_QUERIES = 4096
 
@@ -78,7 +78,8 @@ class NeighborSVC(BaseKernelClassifier):
     Each query costs a search of k neighbours and an SVM of k rows, O(k² d) and more
     where C is large; queries are solved in compiled code, many at a time. Neighbours of
     one class need no SVM. Linear and RBF kernels keep the Euclidean order of the rows;
-    polynomial ones of degree two and more do not, and are compared with all rows.
+    polynomial ones of degree two and more do not: see
+    :class:`~localsvm.cluster.KernelNeighbors`.
 
     References
     ----------
@@ -167,11 +168,11 @@ class NeighborSVC(BaseKernelClassifier):
             self._decide_block(X[first : first + _BLOCK_QUERIES])
             for first in range(0, X.shape[0], _BLOCK_QUERIES)
         ]
-        check_solution(_Endings([ending for _, ending in parts]), self)
+        check_solution(Endings.joined([endings for _, endings in parts]), self)
         return np.concatenate([scores for scores, _ in parts])
 
-    def _decide_block(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Eq. 1 for some queries; also how each solve ended and its violation."""
+    def _decide_block(self, X: Any) -> tuple[NDArray[Any], Endings]:
+        """Eq. 1 for some queries, and how their solves ended."""
         rows = self._merged.rows
         k, n_rows = self.n_neighbors_, rows.X.shape[0]
         models = fit_neighborhoods(
@@ -188,22 +189,4 @@ class NeighborSVC(BaseKernelClassifier):
             np.arange(X.shape[0]),
             effective_n_jobs(self.n_jobs),
         )
-        return scores, np.array([models.status, models.violation])
-
-
-class _Endings:
-    """How the solves of all blocks of queries ended."""
-
-    def __init__(self, parts: list[NDArray[Any]]) -> None:
-        self._status, self._violation = np.concatenate(parts, axis=1)
-
-    @property
-    def n_problems(self) -> int:
-        return len(self._status)
-
-    @property
-    def shortfall(self) -> str:
-        return f"worst violation {self._violation.max():.1e}"
-
-    def count(self, status: Status) -> int:
-        return int(np.count_nonzero(self._status == status.value))
+        return scores, models.endings

@@ -17,6 +17,7 @@ from localsvm.solvers._linear import (
     solve_codes,
 )
 from localsvm.solvers._neighborhoods import (
+    Endings,
     LabelledRows,
     LocalKernel,
     LocalModels,
@@ -26,6 +27,7 @@ from localsvm.solvers._neighborhoods import (
 
 __all__ = [
     "BoxProblem",
+    "Endings",
     "KernelOptions",
     "KernelSolution",
     "LabelledRows",

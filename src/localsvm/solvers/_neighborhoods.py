@@ -76,6 +76,42 @@ class LocalKernel:
 
 
 @dataclass(frozen=True)
+class Endings:
+    """How many solves ended.
+
+    Parameters
+    ----------
+    status : ndarray of shape (n_problems,)
+    violation : ndarray of shape (n_problems,)
+    """
+
+    status: NDArray[np.int32]
+    violation: NDArray[np.float64]
+
+    @classmethod
+    def joined(cls, parts: Sequence[Endings]) -> Endings:
+        """Put several batches into one."""
+        return cls(
+            np.concatenate([part.status for part in parts]),
+            np.concatenate([part.violation for part in parts]),
+        )
+
+    @property
+    def n_problems(self) -> int:
+        """Number of problems."""
+        return len(self.status)
+
+    @property
+    def shortfall(self) -> str:
+        """How far from optimal the worst problem is, in words."""
+        return f"worst violation {self.violation.max():.1e}"
+
+    def count(self, status: _core.Status) -> int:
+        """Count the problems that ended with ``status``."""
+        return int(np.count_nonzero(self.status == status.value))
+
+
+@dataclass(frozen=True)
 class LocalModels:
     """Kernel SVMs of many neighbourhoods, end to end in flat arrays.
 
@@ -115,18 +151,9 @@ class LocalModels:
     status: NDArray[np.int32]
 
     @property
-    def n_problems(self) -> int:
-        """Number of neighbourhoods."""
-        return len(self.only_class)
-
-    @property
-    def shortfall(self) -> str:
-        """How far from optimal the worst problem is, in words."""
-        return f"worst violation {self.violation.max():.1e}"
-
-    def count(self, status: _core.Status) -> int:
-        """Count the neighbourhoods that ended with ``status``."""
-        return int(np.count_nonzero(self.status == status.value))
+    def endings(self) -> Endings:
+        """How the solve of each neighbourhood ended."""
+        return Endings(self.status, self.violation)
 
     def compact(self) -> tuple[LocalModels, NDArray[np.int32]]:
         """Models that index into their own support vectors, and those rows."""
