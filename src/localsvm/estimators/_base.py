@@ -106,7 +106,7 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
             The fitted estimator. If fitting fails or is interrupted, the estimator is
             left as it was.
         """
-        with _unchanged_on_failure(self):
+        with unchanged_on_failure(self):
             self._check_parameters()
             self._fit(self._check_training_rows(X, y, sample_weight))
         return self
@@ -238,7 +238,8 @@ def _level_of_caller() -> int:
 
 
 @contextmanager
-def _unchanged_on_failure(estimator: Any) -> Iterator[None]:
+def unchanged_on_failure(estimator: Any) -> Iterator[None]:
+    """Give the estimator back its attributes if the block raises."""
     before = dict(vars(estimator))
     try:
         yield
