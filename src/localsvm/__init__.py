@@ -8,6 +8,7 @@ from localsvm.estimators import (
     LocalSVC,
     LocalSVCCV,
     NeighborSVC,
+    StagedSVC,
 )
 
 __all__ = [
@@ -18,5 +19,6 @@ __all__ = [
     "LocalSVC",
     "LocalSVCCV",
     "NeighborSVC",
+    "StagedSVC",
 ]
 __version__ = "0.1.0"

@@ -118,7 +118,7 @@ def boolean() -> Constraint:
     return Constraint("a bool", lambda value: isinstance(value, (bool, np.bool_)))
 
 
-def check_parameters(estimator: Any, **constraints: Constraint) -> None:
+def check_parameters(estimator: Any, /, **constraints: Constraint) -> None:
     """Raise a ValueError for the first parameter that breaks its constraint."""
     for name, constraint in constraints.items():
         value = getattr(estimator, name)

@@ -126,7 +126,9 @@ def test_weight_two_is_the_row_twice_and_order_is_nothing(rows):
     X, y, _ = rows
     weight = np.random.default_rng(3).integers(0, 4, len(y))
     weighted = GradientMetric(random_state=0).fit(X, y, weight)
-    repeated = np.random.default_rng(4).permutation(np.repeat(np.arange(len(y)), weight))
+    repeated = np.random.default_rng(4).permutation(
+        np.repeat(np.arange(len(y)), weight)
+    )
     again = GradientMetric(random_state=0).fit(X[repeated], y[repeated])
     np.testing.assert_array_equal(weighted.components_, again.components_)
     np.testing.assert_allclose(weighted.importances_, again.importances_)
@@ -169,7 +171,8 @@ def test_threads_do_not_change_the_map(diagonal, rows):
 def test_sample_of_the_rows():
     X, y = make_checkers(900, 1, seed=0)
     everything, part = (
-        GradientMetric(max_rows=limit, random_state=0).fit(X, y) for limit in (None, 300)
+        GradientMetric(max_rows=limit, random_state=0).fit(X, y)
+        for limit in (None, 300)
     )
     assert not np.allclose(everything.components_, part.components_)
     same = GradientMetric(max_rows=900, random_state=0).fit(X, y)

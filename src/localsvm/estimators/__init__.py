@@ -7,6 +7,7 @@ from localsvm.estimators._gradient_metric import GradientMetric
 from localsvm.estimators._local import LocalSVC
 from localsvm.estimators._local_cv import LocalSVCCV
 from localsvm.estimators._neighbor import NeighborSVC
+from localsvm.estimators._staged import StagedSVC
 
 __all__ = [
     "ClusteredSVC",
@@ -16,4 +17,5 @@ __all__ = [
     "LocalSVC",
     "LocalSVCCV",
     "NeighborSVC",
+    "StagedSVC",
 ]

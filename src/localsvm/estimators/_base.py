@@ -224,11 +224,11 @@ def check_solution(solution: Solution, estimator: Any) -> None:
                 f"{name}={getattr(estimator, name)} ({solution.shortfall}, "
                 f"tol={estimator.tol}). Scale the features, lower C, or allow more.",
                 ConvergenceWarning,
-                stacklevel=_level_of_caller(),
+                stacklevel=level_of_caller(),
             )
 
 
-def _level_of_caller() -> int:
+def level_of_caller() -> int:
     """How many frames up the first one outside this package is."""
     level = 0
     frame: FrameType | None = sys._getframe()

@@ -215,29 +215,49 @@ class BaseClusteredSVC(BaseLocalClassifier):
     ) -> None:
         """Cluster, assign, solve and store, for one (C, global_reg, n_clusters)."""
         C, global_reg, n_clusters = setting
+        parts = self._cluster(rows, n_clusters, seed, clock)
+        solution = self._solve_parts(rows, parts, (C, global_reg), seed, clock)
+        check_solution(solution, self)
+
+    def _cluster(
+        self, rows: TrainingRows, n_clusters: int | str, seed: int, clock: StageClock
+    ) -> tuple[Regions, RegionCodes]:
+        """Find the regions and code the rows."""
         with clock.stage("cluster"):
             clusterer = self._fit_clusterer(rows, n_clusters, seed)
         with clock.stage("assign"):
             regions, codes = self._cut(rows, clusterer)
+        self.clusterer_ = clusterer
+        self.regions_ = regions
+        self.n_regions_ = regions.n_regions
+        present = codes.regions[rows.sample_weight > 0, 0]
+        self.region_sizes_ = np.bincount(present, minlength=regions.n_regions)
+        return regions, codes
+
+    def _solve_parts(
+        self,
+        rows: TrainingRows,
+        parts: tuple[Regions, RegionCodes],
+        penalties: tuple[float, float],
+        seed: int,
+        clock: StageClock,
+        duals: NDArray[np.float64] | None = None,
+    ) -> LinearSolution:
+        """Solve for one (C, global_reg) from the given duals, and store."""
+        C, global_reg = penalties
         with clock.stage("solve"):
             options = self._options(
                 seed, clock.remaining(), effective_n_jobs(self.n_jobs)
             )
-            solution, model = self._solve(
-                self._problem(rows, C), regions, codes, global_reg, options
+            solution, self._model = self._solve(
+                self._problem(rows, C), *parts, global_reg, options, duals
             )
-        check_solution(solution, self)
-        self.clusterer_ = clusterer
-        self.regions_ = regions
-        self._model = model
         self.C_ = C
-        self.n_regions_ = regions.n_regions
-        present = codes.regions[rows.sample_weight > 0, 0]
-        self.region_sizes_ = np.bincount(present, minlength=regions.n_regions)
         self.duality_gap_ = solution.worst_gap
         self.n_iter_ = max(1, solution.n_iter)
         self.n_support_ = np.count_nonzero(solution.duals, axis=1)
         self.fit_report_ = clock.seconds
+        return solution
 
     def _check_common_parameters(self) -> None:
         check_parameters(

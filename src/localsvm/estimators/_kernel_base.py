@@ -91,7 +91,7 @@ class BaseKernelClassifier(BaseLocalClassifier):
         """Resolve gamma; a local width is left to the neighbourhoods."""
         _check_squares(rows.X)
         gamma = setting.gamma
-        local = gamma == "local" and self.kernel == "rbf"
+        local = bool(gamma == "local") and self.kernel == "rbf"
         if local:
             gamma = 1.0
         elif gamma == "auto":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,23 @@ class Kernel:
         else:
             values = rbf_kernel(X, Z, self.gamma)
         return np.asarray(values)
+
+    def weighted_gradient(
+        self, X: Any, Z: Any, weights: NDArray[np.float64], gamma: float
+    ) -> NDArray[np.float64]:
+        """Gradient by x of ``sum_j weights[j] K(x, z_j)``, at each row of X.
+
+        ``gamma`` takes the place of the kernel's own.
+        """
+        if self.name == "linear":
+            return np.tile(weights @ Z, (X.shape[0], 1))
+        if self.name == "rbf":
+            shares = replace(self, gamma=gamma)(X, Z) * weights
+            toward = shares @ Z - X * shares.sum(axis=1, keepdims=True)
+            return np.asarray(2 * gamma * toward)
+        base = gamma * (X @ Z.T) + self.coef0
+        slope = base ** (self.degree - 1) * weights
+        return np.asarray(self.degree * gamma * (slope @ Z))
 
     def diagonal(self, X: Any) -> NDArray[Any]:
         """Kernel value of each row with itself."""

@@ -1,0 +1,86 @@
+"""What a linear SVM would say of a training row if it had not seen the row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.extmath import row_norms
+
+from localsvm.cluster import RegionCodes
+
+
+def leave_one_out_decisions(
+    decisions: NDArray[Any],
+    signed_duals: NDArray[np.float64],
+    squared_norm: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    r"""Decisions of training rows without their own part.
+
+    .. math:: f_{-i}(x_i) \approx f(x_i) - \alpha_i y_i K(x_i, x_i)
+
+    which for a two-class SVM is at most as far on the right side as the decision of the
+    SVM fitted without the row (Jaakkola and Haussler, 1999).
+
+    Parameters
+    ----------
+    decisions : ndarray of shape (n_samples, n_tasks)
+    signed_duals : ndarray of shape (n_tasks, n_samples)
+        :math:`\alpha_i y_i`, in the units of the weights.
+    squared_norm : ndarray of shape (n_samples,)
+        :math:`K(x_i, x_i)`.
+
+    Returns
+    -------
+    decisions : ndarray of shape (n_samples, n_tasks)
+    """
+    return decisions - signed_duals.T * squared_norm[:, np.newaxis]
+
+
+def coded_squared_norms(
+    X: Any, codes: RegionCodes, global_reg: float, constant: float
+) -> NDArray[np.float64]:
+    """Squared norm of each row in the space of a soft clustered SVM.
+
+    A row stands there once per region of its code, and once for the global weights,
+    with a constant column.
+    """
+    code_norm = (codes.weights.astype(np.float64) ** 2).sum(axis=1) + 1.0 / global_reg
+    row_norm = np.asarray(row_norms(X, squared=True), dtype=np.float64)
+    return np.asarray(code_norm * (row_norm + constant**2))
+
+
+def sign_duals(
+    duals: NDArray[np.float64], class_index: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    """Duals of one task, or of each class against the rest, times the labels."""
+    if len(duals) == 1:
+        return duals * np.where(class_index == 1, 1.0, -1.0)
+    own = class_index == np.arange(len(duals))[:, np.newaxis]
+    return duals * np.where(own, 1.0, -1.0)
+
+
+def margins(
+    decisions: NDArray[Any], class_index: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    """By how much the decision speaks for the row's own class.
+
+    For several classes: half the lead over the best of the others, so that a row on
+    the margin of both classes against the rest has a margin of one.
+    """
+    if decisions.shape[1] == 1:
+        return np.asarray(np.where(class_index == 1, 1.0, -1.0) * decisions[:, 0])
+    rows = np.arange(len(class_index))
+    others = decisions.copy()
+    others[rows, class_index] = -np.inf
+    lead = decisions[rows, class_index] - others.max(axis=1)
+    return np.asarray(0.5 * lead, dtype=np.float64)
+
+
+def confidences(decisions: NDArray[Any]) -> NDArray[Any]:
+    """Margin of the class that wins."""
+    if decisions.shape[1] == 1:
+        return np.abs(decisions[:, 0])
+    best_two = np.partition(decisions, -2, axis=1)[:, -2:]
+    return np.asarray(0.5 * (best_two[:, 1] - best_two[:, 0]))

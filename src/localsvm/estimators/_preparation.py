@@ -1,0 +1,230 @@
+"""From the user's columns to the space in which regions and cells are cut."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import ndtri
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.extmath import randomized_svd, row_norms
+
+from localsvm._threads import map_row_blocks
+from localsvm.estimators._base import TrainingRows
+
+SCALINGS = ("none", "standard", "quantile")
+
+_SAMPLED_ROWS = 10_000
+_N_QUANTILES = 1000
+_LARGEST_COVARIANCE = 1000
+WIDE = 110
+_KEPT_COMPONENTS = 60
+
+
+@dataclass(frozen=True)
+class QuantileMap:
+    """Monotone maps of columns to normal scores, linear between quantiles.
+
+    Attributes
+    ----------
+    columns : ndarray
+        Columns that are mapped; the others stay as they are.
+    values, scores : list of ndarray
+        Knots of each map.
+    """
+
+    columns: NDArray[np.intp]
+    values: list[NDArray[np.float64]]
+    scores: list[NDArray[np.float64]]
+
+    @classmethod
+    def learn(cls, rows: TrainingRows, columns: NDArray[np.intp]) -> QuantileMap:
+        """Weighted quantiles of the first rows, which are in random order."""
+        X, weight = rows.X[:_SAMPLED_ROWS], rows.sample_weight[:_SAMPLED_ROWS]
+        knots = [_normal_scores(X[:, column], weight) for column in columns]
+        return cls(columns, [v for v, _ in knots], [s for _, s in knots])
+
+    def apply(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Map the columns of a copy."""
+        mapped = np.array(X, order="C")
+        for column, values, scores in self._maps():
+            mapped[:, column] = np.interp(X[:, column], values, scores)
+        return mapped
+
+    def slope(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """Differentiate each column's map at each row; 0 outside of the knots."""
+        slope = np.ones(X.shape)
+        for column, values, scores in self._maps():
+            steps = np.diff(scores) / np.diff(values)
+            padded = np.concatenate([[0.0], steps, [0.0]])
+            slope[:, column] = padded[np.searchsorted(values, X[:, column], "right")]
+        return slope
+
+    def _maps(self) -> Any:
+        return zip(self.columns, self.values, self.scores, strict=True)
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """Map of rows to prepared rows: ``quantiles(x) @ components + offset``.
+
+    Columns are scaled (those with the values 0 and 1 alone stay as they are), centred,
+    projected on their principal components if there are many, and divided by the root
+    mean squared norm. A metric is one more factor of ``components``. Sparse rows are
+    scaled by column and stay sparse.
+
+    Attributes
+    ----------
+    quantiles : QuantileMap or None
+    components : ndarray of shape (n_features, n_components), or (n_features,)
+        One-dimensional where it is diagonal.
+    offset : ndarray of shape (n_components,)
+    """
+
+    quantiles: QuantileMap | None
+    components: NDArray[np.float64]
+    offset: NDArray[np.float64]
+
+    @classmethod
+    def learn(
+        cls, rows: TrainingRows, scaling: str, n_components: int | str | None, seed: int
+    ) -> Preparation:
+        """Prepare rows that are in random order, by their sample weights."""
+        if sparse.issparse(rows.X):
+            return cls._of_sparse(rows, scaling)
+        quantiles = None
+        scaled = rows
+        if scaling == "quantile":
+            quantiles = QuantileMap.learn(rows, _many_valued(rows.X))
+            scaled = replace(rows, X=quantiles.apply(rows.X))
+        mean, scale = _moments(scaled)
+        divisor = np.ones_like(scale)
+        if scaling == "standard":
+            numeric = _many_valued(rows.X)
+            divisor[numeric] = scale[numeric]
+        directions = 1.0 / divisor
+        n_kept = _n_kept(n_components, len(mean))
+        if n_kept is not None:
+            basis = _principal_axes(scaled, mean, divisor, n_kept, seed)
+            directions = directions[:, np.newaxis] * basis
+        plain = cls(quantiles, directions, -_project(mean, directions))
+        return plain._of_unit_norm(rows)
+
+    @classmethod
+    def _of_sparse(cls, rows: TrainingRows, scaling: str) -> Preparation:
+        _, scale = _moments(rows)
+        directions = np.ones_like(scale) if scaling == "none" else 1.0 / scale
+        return cls(None, directions, np.zeros_like(scale))._of_unit_norm(rows)
+
+    def apply(self, X: Any, n_jobs: int | None = None) -> Any:
+        """Prepare rows, in their dtype."""
+        components = self.components.astype(X.dtype)
+        offset = self.offset.astype(X.dtype)
+        if sparse.issparse(X):
+            return X.multiply(components).tocsr()
+        out = np.empty((X.shape[0], len(offset)), dtype=X.dtype)
+
+        def prepare_block(block: slice) -> None:
+            rows = X[block]
+            if self.quantiles is not None:
+                rows = self.quantiles.apply(rows)
+            out[block] = _project(rows, components)
+            out[block] += offset
+
+        map_row_blocks(prepare_block, X.shape[0], n_jobs)
+        return out
+
+    def then(self, factor: NDArray[np.float64]) -> Preparation:
+        """Go on with a linear map of the prepared rows, a matrix or a diagonal."""
+        components = self.components
+        if factor.ndim == 1:
+            return replace(
+                self, components=components * factor, offset=self.offset * factor
+            )
+        if components.ndim == 1:
+            components = np.diag(components)
+        return replace(
+            self, components=components @ factor, offset=self.offset @ factor
+        )
+
+    def pull_back(self, gradient: NDArray[Any], X: Any) -> NDArray[np.float64]:
+        """Gradients by the user's columns, from gradients by the prepared ones.
+
+        ``gradient`` has shape (n_samples, n_tasks, n_components).
+        """
+        if self.components.ndim == 1:
+            pulled = gradient * self.components
+        else:
+            pulled = gradient @ self.components.T
+        if self.quantiles is not None:
+            pulled = pulled * self.quantiles.slope(X)[:, np.newaxis]
+        return np.asarray(pulled, dtype=np.float64)
+
+    def _of_unit_norm(self, rows: TrainingRows) -> Preparation:
+        """Divide by the root mean squared norm of prepared rows."""
+        Z = self.apply(rows.X)
+        squared = np.asarray(row_norms(Z, squared=True), dtype=np.float64)
+        mean = float(np.average(squared, weights=rows.sample_weight))
+        norm = np.sqrt(mean) if 0 < mean < np.inf else 1.0
+        return replace(
+            self, components=self.components / norm, offset=self.offset / norm
+        )
+
+
+def _project(X: Any, components: NDArray[Any]) -> Any:
+    return X * components if components.ndim == 1 else X @ components
+
+
+def _n_kept(n_components: int | str | None, n_features: int) -> int | None:
+    if n_components == "auto":
+        return _KEPT_COMPONENTS if n_features > WIDE else None
+    if n_components is None or int(n_components) >= n_features:
+        return None
+    return int(n_components)
+
+
+def _moments(rows: TrainingRows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weighted mean and scale of each column; a constant column has scale 1."""
+    scaler = StandardScaler(with_mean=not sparse.issparse(rows.X))
+    scaler.fit(rows.X, sample_weight=rows.sample_weight)
+    return np.asarray(scaler.mean_, np.float64), np.asarray(scaler.scale_, np.float64)
+
+
+def _many_valued(X: NDArray[Any]) -> NDArray[np.intp]:
+    """Columns with values other than 0 and 1."""
+    return np.flatnonzero(~((X == 0) | (X == 1)).all(axis=0))
+
+
+def _normal_scores(
+    column: NDArray[Any], weight: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Knots of the map of a column: its quantiles, and the normal ones.
+
+    A value with mass, a quantile more than once, gets the score of its middle.
+    """
+    levels = (np.arange(_N_QUANTILES) + 0.5) / _N_QUANTILES
+    quantiles = np.quantile(column, levels, weights=weight, method="inverted_cdf")
+    values, group = np.unique(quantiles, return_inverse=True)
+    middle = np.bincount(group, weights=levels) / np.bincount(group)
+    return values.astype(np.float64), ndtri(middle)
+
+
+def _principal_axes(
+    rows: TrainingRows,
+    mean: NDArray[np.float64],
+    divisor: NDArray[np.float64],
+    n_kept: int,
+    seed: int,
+) -> NDArray[np.float64]:
+    """Leading principal axes of the first rows, as columns."""
+    weight = rows.sample_weight[:_SAMPLED_ROWS, np.newaxis]
+    centred = (rows.X[:_SAMPLED_ROWS] - mean) / divisor * np.sqrt(weight)
+    if centred.shape[1] > _LARGEST_COVARIANCE:
+        _, _, axes = randomized_svd(centred, n_kept, random_state=seed)
+        return np.asarray(axes.T, dtype=np.float64)
+    centred = centred.astype(rows.X.dtype)
+    _, axes = np.linalg.eigh((centred.T @ centred).astype(np.float64))
+    return np.asarray(axes[:, ::-1][:, :n_kept])

@@ -1,0 +1,467 @@
+"""Regions of linear SVMs for the easy rows, kernel SVMs for the hard ones."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from localsvm._checks import check_parameters, integer, mapping, one_of, real
+from localsvm.cluster._distinct import distinct_rows, merge_weights, take_rows
+from localsvm.estimators._base import (
+    BaseLocalClassifier,
+    StageClock,
+    TrainingRows,
+    level_of_caller,
+)
+from localsvm.estimators._leave_one_out import confidences
+from localsvm.estimators._preparation import SCALINGS, WIDE
+from localsvm.estimators._staged_choice import Chooser, Grid, selection_table
+from localsvm.estimators._stages import (
+    METRICS,
+    StagedSetting,
+    StageFitter,
+    StageSizes,
+)
+
+_CS = (0.1, 1.0, 10.0)
+_CELL_SIZES = (200, 1000)
+_GAMMA_FACTORS = (1.0, 2.0, 4.0, 8.0)
+_KERNEL_CS = (1.0, 10.0, 100.0)
+_THRESHOLDS = (0.0, 1.0, 1.5, np.inf)
+
+
+class StagedSVC(BaseLocalClassifier):
+    r"""Linear SVMs in soft regions for the easy rows, RBF SVMs for the hard ones.
+
+    What to use when nothing is known of the data: every parameter is chosen on held-out
+    training rows. The accuracy is about that of a tuned RBF SVM, at a small part of its
+    cost from some ten thousand rows on; with fewer rows it costs about as much as a
+    grid search of :class:`~sklearn.svm.SVC`.
+
+    1. Rows are scaled, wide ones projected on their principal components, and mapped by
+       a :class:`GradientMetric` if that helps.
+    2. First stage: a soft :class:`ClusteredSVC`. Its duals give the leave-one-out
+       margin of each training row, :math:`y_i f(x_i) - \alpha_i K_{ii}`.
+    3. Second stage: RBF SVMs on the *hard* rows, those with a leave-one-out margin
+       below one. Up to 10,000 of them are one SVM; more are covered by overlapping
+       cells, one SVM each, as in :class:`LocalSVC`.
+    4. A row is answered by the first stage if the margin of its winning class exceeds
+       the ``threshold``, else by the second stage.
+
+    Parameters
+    ----------
+    scaling : {"auto", "none", "standard", "quantile"}, default="auto"
+        Of the columns: as they are, standardised, or mapped to normal scores by their
+        quantiles. Columns that hold only 0 and 1 stay as they are. Quantiles are
+        chosen only for dense rows of at most 110 columns.
+    metric : {"auto", None, "full", "diagonal"}, default="auto"
+        The :class:`GradientMetric` of the scaled rows: none, full with power 1/2, or
+        diagonal with power 1. Sparse rows take None or "diagonal".
+    C : float or "auto", default="auto"
+        Penalty of the first stage, for rows of root mean squared norm one.
+    cell_size : int or "auto", default="auto"
+        Rows of a cell. With an int, more hard rows than that are cut into cells; "auto"
+        cuts more than 10,000 hard rows into cells of 200 or 1000.
+    gamma_factor : float or "auto", default="auto"
+        Width of the RBF kernel, times the typical squared distance of a row to the
+        middle of its cell.
+    kernel_C : float or "auto", default="auto"
+        Penalty of the second stage.
+    threshold : float or "auto", default="auto"
+        Margin up to which the second stage answers. 0: never, and there is none.
+        ``inf``: always.
+    n_regions : int or "auto", default="auto"
+        Regions of the first stage. "auto" is one per 100 rows, from 20 to 800.
+    n_components : int, None or "auto", default="auto"
+        Principal components that dense rows are projected on. "auto" is 60 where there
+        are more than 110 columns, and None, no projection, elsewhere.
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies the sample weights by class, in both stages and in the held-out
+        errors.
+    tol : float, default=0.03
+        Relative duality gap of the first stage, and largest violation of the optimality
+        conditions in the second.
+    max_iter : int, default=100
+        Passes of the first stage's solver.
+    max_time : float or None, default=None
+        Seconds for the whole fit, half of them at most for the choice of parameters,
+        which then ends with the best of what it has seen.
+    random_state : int, RandomState instance or None, default=None
+        Chooses the held-out rows and seeds the stages.
+    n_jobs : int or None, default=None
+        Threads; they do not change the model.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    best_params_ : dict
+        The setting used; ``StagedSVC(**best_params_)`` fits it without any choice.
+    selection_ : dict of ndarray
+        What was tried: the question, rows used and held out, the setting, its error
+        and its seconds. Empty where all was given.
+    first_stage_ : ClusteredSVC
+        Fitted to the prepared rows.
+    second_stage_ : LocalSVC or None
+        Fitted to the hard ones of the prepared rows.
+    n_hard_ : int
+        Distinct rows of the second stage.
+    stage_ : ndarray of shape (n_samples,)
+        Stage, 1 or 2, that answers each training row when it is left out.
+    stage_shares_ : ndarray of shape (2,)
+        Weighted share of those rows.
+    n_regions_ : int
+        Regions of the first stage and cells of the second, numbered in this order.
+    region_stage_ : ndarray of shape (n_regions_,)
+        Stage of each.
+    region_sizes_ : ndarray of shape (n_regions_,)
+        Distinct training rows of each.
+    duality_gap_ : float
+        Relative duality gap of the first stage.
+    n_iter_ : int
+        Passes of the first stage's solver.
+    fit_report_ : dict
+        Seconds of the stages "merge", "choose", "prepare", "first" and "second".
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    See Also
+    --------
+    ClusteredSVC : The first stage.
+    LocalSVC : The second stage.
+    GradientMetric : The metric.
+
+    Notes
+    -----
+    Choice: below 10,000 rows by 5-fold cross-validation; above on 12,000 rows, a fifth
+    of them held out, and on 40,000 where two candidates are close; the best few and the
+    threshold again on all rows, a tenth of them (at most 10,000) held out. A candidate
+    that costs more has to win by a standard error of the difference. Below 10,000 rows
+    the second stage sees all rows, so that one RBF SVM of all rows
+    (``threshold=inf``) and the first stage alone are among the candidates.
+
+    Cost: the first stage is near linear in the number of rows; so is the second in
+    cells, and as one model it costs at most that of an SVM of 10,000 rows. Prediction
+    takes a search among the regions and a few dot products for an easy row, and the
+    support vectors of one cell for a hard one.
+
+    Sparse rows: scaled but neither centred nor projected, so that they stay sparse; the
+    hard ones are made dense up to a gigabyte.
+
+    Several classes: the first stage one against the rest, on shared regions; the second
+    by pairs, on a shared kernel matrix. Votes of the second stage are scaled to [-1,
+    1], about the range of the first.
+
+    Equal rows of one class are merged, so that neither the order of rows nor writing a
+    weight of two as two rows changes the model.
+
+    Examples
+    --------
+    >>> from localsvm import StagedSVC
+    >>> from localsvm.data import make_two_spirals
+    >>> X, y = make_two_spirals(2000, random_state=0)
+    >>> model = StagedSVC(random_state=0).fit(X[:1500], y[:1500])
+    >>> model.score(X[1500:], y[1500:]) > 0.8
+    True
+    >>> sorted(model.best_params_)[:3]
+    ['C', 'cell_size', 'gamma_factor']
+    """
+
+    def __init__(
+        self,
+        *,
+        scaling: str = "auto",
+        metric: str | None = "auto",
+        C: float | str = "auto",
+        cell_size: int | str = "auto",
+        gamma_factor: float | str = "auto",
+        kernel_C: float | str = "auto",
+        threshold: float | str = "auto",
+        n_regions: int | str = "auto",
+        n_components: int | str | None = "auto",
+        class_weight: Any = None,
+        tol: float = 0.03,
+        max_iter: int = 100,
+        max_time: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.scaling = scaling
+        self.metric = metric
+        self.C = C
+        self.cell_size = cell_size
+        self.gamma_factor = gamma_factor
+        self.kernel_C = kernel_C
+        self.threshold = threshold
+        self.n_regions = n_regions
+        self.n_components = n_components
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def stage(self, X: Any) -> NDArray[np.int64]:
+        """Stage that answers each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        stages : ndarray of shape (n_samples,)
+            1 or 2.
+        """
+        Z = self._prepare(self._check_query_rows(X))
+        return 1 + self._is_hard(self.first_stage_._decide(Z)).astype(np.int64)
+
+    def region(self, X: Any, *, return_weights: bool = False) -> Any:
+        """Region or cell that answers each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        return_weights : bool, default=False
+            Whether to return all regions of a row with their weights.
+
+        Returns
+        -------
+        regions : ndarray of shape (n_samples,) or (n_samples, n_nearest)
+            Of the first stage below ``first_stage_.n_regions_``, of the second from
+            there on; see ``region_stage_``. With ``return_weights`` all regions of a
+            row, nearest first.
+        weights : ndarray of shape (n_samples, n_nearest)
+            Only with ``return_weights``; of unit l2 norm in each row.
+        """
+        Z = self._prepare(self._check_query_rows(X))
+        codes = self.first_stage_.regions_.code(Z, self.n_jobs)
+        regions, weights = codes.regions.astype(np.int64), codes.weights
+        hard = np.flatnonzero(self._is_hard(self.first_stage_._decide(Z)))
+        if hard.size:
+            cells = self.second_stage_._find_regions(Z[hard])
+            regions[hard] = self.first_stage_.n_regions_ + cells[:, np.newaxis]
+            weights[hard] = np.eye(1, weights.shape[1])
+        return (regions, weights) if return_weights else regions[:, 0]
+
+    def local_coef(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Weights of the linear function that explains each decision.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        coef : ndarray of shape (n_samples, n_tasks, n_features)
+            First stage: the blend of the weights of the row's regions. Second stage:
+            the gradient of the kernel decision at the row; for several classes of the
+            mean of the class's decisions against the others. Both by the columns of X;
+            quantile scaling is linear between two quantiles.
+        intercept : ndarray of shape (n_samples, n_tasks)
+            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i.
+        """
+        X = self._check_query_rows(X)
+        Z = self._prepare(X)
+        codes = self.first_stage_.regions_.code(Z, self.n_jobs)
+        gradient, _ = self.first_stage_._fitted_model().blend(codes)
+        hard = np.flatnonzero(self._is_hard(self.first_stage_._decide(Z)))
+        if hard.size:
+            gradient[hard] = self.second_stage_._gradients(Z[hard])
+        coef = self._preparation.pull_back(gradient, X)
+        dense = X.toarray() if sparse.issparse(X) else X
+        linear = np.einsum("ipj,ij->ip", coef, dense)
+        return coef, self._decide_prepared(Z) - linear
+
+    def _check_parameters(self) -> None:
+        check_parameters(
+            self,
+            scaling=one_of("auto", *SCALINGS),
+            metric=one_of("auto", *METRICS),
+            C=one_of("auto") | real(0),
+            cell_size=one_of("auto") | integer(2),
+            gamma_factor=one_of("auto") | real(0),
+            kernel_C=one_of("auto") | real(0),
+            threshold=one_of("auto") | real(0, closed="both"),
+            n_regions=one_of("auto") | integer(1),
+            n_components=one_of("auto", None) | integer(1),
+            class_weight=one_of(None, "balanced") | mapping(),
+            tol=real(0, closed="left"),
+            max_iter=integer(1),
+            max_time=one_of(None) | real(0),
+        )
+
+    def _fit(self, rows: TrainingRows) -> None:
+        self._check_storage(rows.X)
+        seed = self._draw_seed()
+        clock = StageClock(self.max_time)
+        with clock.stage("merge"):
+            merged, kind = _merged(rows, seed)
+        fitter = StageFitter(
+            self.classes_,
+            self.n_regions,
+            self.n_components,
+            self.tol,
+            self.max_iter,
+            self.n_jobs,
+            seed,
+            clock,
+        )
+        sizes = StageSizes()
+        if not isinstance(self.cell_size, str):
+            sizes = replace(sizes, largest_model=int(self.cell_size))
+        with clock.stage("choose"):
+            setting = self._choose(merged, fitter, sizes)
+        margin = self._fit_stages(merged, setting, sizes, fitter)
+        self._describe(rows, margin, kind)
+        self.best_params_ = asdict(setting)
+        self.fit_report_ = clock.seconds
+
+    def _choose(
+        self, rows: TrainingRows, fitter: StageFitter, sizes: StageSizes
+    ) -> StagedSetting:
+        limit = None if self.max_time is None else 0.5 * self.max_time
+        chooser = Chooser(replace(fitter, clock=StageClock(limit)), rows, sizes)
+        grid = self._grid(rows.X)
+        setting = chooser.choose(grid) if grid.is_open else grid.only()
+        if chooser.unanswered:
+            warnings.warn(
+                f"Half of max_time={self.max_time} was not enough to choose "
+                f"{', '.join(chooser.unanswered)}; the model has their first values. "
+                "Allow more, or give these parameters.",
+                ConvergenceWarning,
+                stacklevel=level_of_caller(),
+            )
+        self.selection_ = selection_table(chooser.evaluations, setting)
+        return setting
+
+    def _grid(self, X: Any) -> Grid:
+        """Collect what is left to be chosen, for rows like these."""
+        scalings: tuple[str, ...] = SCALINGS
+        metrics: tuple[str | None, ...] = METRICS
+        if sparse.issparse(X):
+            scalings, metrics = ("none", "standard"), (None, "diagonal")
+        elif X.shape[1] > WIDE:
+            scalings = ("none", "standard")
+        offered = {
+            "scaling": scalings,
+            "metric": metrics,
+            "C": _CS,
+            "cell_size": _CELL_SIZES,
+            "gamma_factor": _GAMMA_FACTORS,
+            "kernel_C": _KERNEL_CS,
+            "threshold": _THRESHOLDS,
+        }
+        return Grid(
+            **{
+                name: values if is_auto(getattr(self, name)) else (getattr(self, name),)
+                for name, values in offered.items()
+            }
+        )
+
+    def _fit_stages(
+        self,
+        rows: TrainingRows,
+        setting: StagedSetting,
+        sizes: StageSizes,
+        fitter: StageFitter,
+    ) -> NDArray[np.float64]:
+        """Take steps 1 to 3; return the leave-one-out margins."""
+        with fitter.clock.stage("prepare"):
+            self._preparation = fitter.prepare(rows, setting.scaling, setting.metric)
+            rows = replace(rows, X=self._prepare(rows.X))
+        with fitter.clock.stage("first"):
+            (first,) = fitter.fit_first(rows, (setting.C,))
+        self.first_stage_ = first.model
+        self.second_stage_ = None
+        self.n_hard_ = 0
+        self._threshold = setting.threshold
+        if setting.threshold > 0:
+            with fitter.clock.stage("second"):
+                hard = sizes.hard_rows(first.margin)
+                self.n_hard_ = len(hard)
+                self.second_stage_ = fitter.fit_second(rows.take(hard), setting, sizes)
+        return first.margin
+
+    def _describe(
+        self, rows: TrainingRows, margin: NDArray[np.float64], kind: NDArray[np.intp]
+    ) -> None:
+        first, second = self.first_stage_, self.second_stage_
+        # A row without weight was not fitted: what is asked of new rows is asked of it.
+        self.stage_ = np.where(np.abs(margin) <= self._threshold, 2, 1)[kind]
+        absent = np.flatnonzero(kind < 0)
+        if absent.size:
+            self.stage_[absent] = self.stage(rows.X[absent])
+        self.stage_shares_ = np.bincount(
+            self.stage_, weights=rows.sample_weight, minlength=3
+        )[1:]
+        self.stage_shares_ /= self.stage_shares_.sum()
+        cells = np.zeros(0, dtype=np.intp) if second is None else second.region_sizes_
+        self.region_sizes_ = np.concatenate([first.region_sizes_, cells])
+        self.region_stage_ = np.repeat([1, 2], [first.n_regions_, len(cells)])
+        self.n_regions_ = len(self.region_sizes_)
+        self.duality_gap_ = first.duality_gap_
+        self.n_iter_ = first.n_iter_
+
+    def _check_storage(self, X: Any) -> None:
+        """Raise where a parameter asks of sparse rows what would make them dense."""
+        if not sparse.issparse(X):
+            return
+        for name, asks in (
+            ("scaling", self.scaling == "quantile"),
+            ("metric", self.metric == "full"),
+            ("n_components", not isinstance(self.n_components, str | None)),
+        ):
+            if asks:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} needs dense rows; found a sparse "
+                    f"X. Use {name}='auto', or X.toarray()."
+                )
+
+    def _prepare(self, X: Any) -> Any:
+        return self._preparation.apply(X, self.n_jobs)
+
+    def _is_hard(self, first_decisions: NDArray[Any]) -> NDArray[np.bool_]:
+        return np.asarray(confidences(first_decisions) <= self._threshold)
+
+    def _decide(self, X: Any) -> NDArray[Any]:
+        return self._decide_prepared(self._prepare(X))
+
+    def _decide_prepared(self, Z: Any) -> NDArray[Any]:
+        """Take step 4."""
+        if np.isinf(self._threshold):
+            return self._decide_hard(Z)
+        decisions = self.first_stage_._decide(Z)
+        hard = np.flatnonzero(self._is_hard(decisions)) if self._threshold > 0 else []
+        if len(hard):
+            decisions[hard] = self._decide_hard(Z[hard])
+        return decisions
+
+    def _decide_hard(self, Z: Any) -> NDArray[Any]:
+        decisions = self.second_stage_._decide(Z)
+        if decisions.shape[1] == 1:
+            return np.asarray(decisions)
+        return np.asarray(2 * decisions / (decisions.shape[1] - 1) - 1)
+
+
+def is_auto(value: Any) -> bool:
+    """Whether a parameter is left to the choice phase."""
+    return isinstance(value, str) and value == "auto"
+
+
+def _merged(rows: TrainingRows, seed: int) -> tuple[TrainingRows, NDArray[np.intp]]:
+    """Merge equal rows of one class; which row each has become."""
+    first, kind = distinct_rows(rows.X, rows.penalty_weight, seed, rows.class_index)
+    merged = TrainingRows(
+        take_rows(rows.X, first),
+        rows.class_index[first],
+        merge_weights(rows.sample_weight, kind),
+        merge_weights(rows.penalty_weight, kind),
+    )
+    return merged, kind

@@ -1,0 +1,471 @@
+"""The choice phase of the staged SVM: held-out errors decide what was left open."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from localsvm.estimators._base import TrainingRows
+from localsvm.estimators._leave_one_out import confidences
+from localsvm.estimators._stages import (
+    SecondGrid,
+    StagedSetting,
+    StageFitter,
+    StageSizes,
+)
+
+FEWEST_ROWS_TO_HOLD_OUT = 10_000
+
+_N_FOLDS = 5
+_TRIAL_ROWS = (12_000, 40_000)
+_TRIAL_SHARE = 0.2
+_FULL = len(_TRIAL_ROWS)
+_FULL_SHARE = 0.1
+_MOST_HELD_OUT = 10_000
+# Values of width and penalty that are tried at first.
+_N_FIRST = {"gamma_factor": 3, "kernel_C": 2}
+# Standard errors by which a challenger has to win, and within which it is close.
+_CLEAR, _CLOSE, _SLIGHT = 1.0, 2.0, 0.5
+# Of the first questions, which are about preparation.
+_PLAIN_C, _PLAIN_GAMMA_FACTOR, _PLAIN_KERNEL_C = 10.0, 2.0, 10.0
+
+Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Values that are open, the simplest first; one where the user has fixed it."""
+
+    scaling: Sequence[str]
+    metric: Sequence[str | None]
+    C: Sequence[float]
+    cell_size: Sequence[int]
+    gamma_factor: Sequence[float]
+    kernel_C: Sequence[float]
+    threshold: Sequence[float]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything is to be chosen."""
+        return any(len(getattr(self, item.name)) > 1 for item in fields(self))
+
+    def only(self) -> StagedSetting:
+        """Take the first of all values: the setting, where nothing is open."""
+        return StagedSetting(*(getattr(self, item.name)[0] for item in fields(self)))
+
+    def plain(self) -> StagedSetting:
+        """Where the choice begins."""
+        return replace(
+            self.only(),
+            C=_nearest(self.C, _PLAIN_C),
+            gamma_factor=_nearest(self.gamma_factor, _PLAIN_GAMMA_FACTOR),
+            kernel_C=_nearest(self.kernel_C, _PLAIN_KERNEL_C),
+        )
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Held-out errors of settings that share their preparation.
+
+    Attributes
+    ----------
+    question : str
+    settings : list of StagedSetting
+        The cheapest first.
+    wrong : ndarray of shape (n_settings, n_held_out), bool
+    weight : ndarray of shape (n_held_out,)
+    n_rows : int
+        Rows that took part, trained on or held out.
+    seconds : float
+    """
+
+    question: str
+    settings: list[StagedSetting]
+    wrong: NDArray[np.bool_]
+    weight: NDArray[np.float64]
+    n_rows: int
+    seconds: float
+
+    @property
+    def errors(self) -> NDArray[np.float64]:
+        """Weighted share of errors of each setting."""
+        return np.asarray(self.wrong @ self.weight / self.weight.sum())
+
+    def best(self) -> int:
+        """Find the fewest errors; a larger threshold has to earn its cost."""
+        errors = self.errors
+        best: int | None = None
+        for threshold in sorted({setting.threshold for setting in self.settings}):
+            same = [
+                i
+                for i, setting in enumerate(self.settings)
+                if setting.threshold == threshold
+            ]
+            challenger = min(same, key=lambda i: errors[i])
+            needed = _CLEAR if best is not None and self._first_alone(best) else _SLIGHT
+            if best is None or self.lead(challenger, self.wrong[best]) > needed:
+                best = challenger
+        assert best is not None
+        return best
+
+    def lead(self, setting: int, other_wrong: NDArray[np.bool_]) -> float:
+        """Errors fewer than another's on the same rows, in standard errors."""
+        gain = self.weight * (other_wrong.astype(float) - self.wrong[setting])
+        spread = np.sqrt(np.square(gain).sum())
+        return float(gain.sum() / spread) if spread > 0 else 0.0
+
+    def _first_alone(self, setting: int) -> bool:
+        return self.settings[setting].threshold == 0
+
+
+@dataclass
+class Chooser:
+    """Asks one question after the other and keeps the answers.
+
+    Parameters
+    ----------
+    fitter : StageFitter
+    rows : TrainingRows
+        Distinct, in random order.
+    sizes : StageSizes
+        Of the final fit.
+    evaluations : list of Evaluation
+        What was tried.
+    unanswered : list of str
+        Questions that there was no time for.
+    """
+
+    fitter: StageFitter
+    rows: TrainingRows
+    sizes: StageSizes
+    evaluations: list[Evaluation] = field(default_factory=list)
+    unanswered: list[str] = field(default_factory=list)
+    _trials: dict[tuple[str, str | None, int], Trial] = field(default_factory=dict)
+
+    def choose(self, grid: Grid) -> StagedSetting:
+        """Choose preparation, penalties and widths; look at full size again."""
+        best = grid.plain()
+        for question in ("scaling", "metric"):
+            best = self._choose_preparation(question, grid, best)
+        best = self._ask("C", grid, best, 0, C=grid.C)
+        best = self._choose_kernel(grid, best)
+        return self._confirm(grid, best) if self._holds_out else best
+
+    def _out_of_time(self, question: str) -> bool:
+        """Whether there is no time for a question, which is then left open."""
+        late = self.fitter.clock.remaining() == 0
+        if late and question not in self.unanswered:
+            self.unanswered.append(question)
+        return late
+
+    @property
+    def _n_rows(self) -> int:
+        return int(self.rows.X.shape[0])
+
+    @property
+    def _holds_out(self) -> bool:
+        return self._n_rows >= FEWEST_ROWS_TO_HOLD_OUT
+
+    def _choose_preparation(
+        self, question: str, grid: Grid, best: StagedSetting
+    ) -> StagedSetting:
+        """Keep the first value unless another one is clearly better."""
+        for value in getattr(grid, question)[1:]:
+            challenger = replace(best, **{question: value})
+            if self._wins(question, grid, best, challenger):
+                best = challenger
+        return best
+
+    def _wins(
+        self, question: str, grid: Grid, best: StagedSetting, challenger: StagedSetting
+    ) -> bool:
+        """Whether the challenger is clearly better; on more rows if it is close."""
+        if self._out_of_time(question):
+            return False
+        lead = 0.0
+        n_rungs = 1 + (self._holds_out and self._n_rows > _TRIAL_ROWS[0])
+        for rung in range(n_rungs):
+            old, new = (
+                self._evaluate(question, with_thresholds(setting, grid), rung)
+                for setting in (best, challenger)
+            )
+            lead = new.lead(new.best(), old.wrong[old.best()])
+            if abs(lead) > _CLOSE:
+                break
+        return lead > _CLEAR
+
+    def _choose_kernel(self, grid: Grid, best: StagedSetting) -> StagedSetting:
+        """Width and penalty, a step further where an edge is best; then the cells."""
+        if tuple(grid.threshold) == (0.0,):
+            return best
+        best = self._ask(
+            "kernel",
+            grid,
+            best,
+            0,
+            gamma_factor=grid.gamma_factor[: _N_FIRST["gamma_factor"]],
+            kernel_C=grid.kernel_C[: _N_FIRST["kernel_C"]],
+        )
+        for name, n_first in _N_FIRST.items():
+            last, *more = getattr(grid, name)[n_first - 1 :] or (None,)
+            if more and getattr(best, name) == last:
+                best = self._ask("kernel", grid, best, 0, **{name: (last, *more)})
+        return self._ask("cells", grid, best, 0, cell_size=grid.cell_size)
+
+    def _confirm(self, grid: Grid, best: StagedSetting) -> StagedSetting:
+        """At full size: the width beside the best one, and whether stage two pays."""
+        position = list(grid.gamma_factor).index(best.gamma_factor)
+        nearby = grid.gamma_factor[max(0, position - 1) : position + 2]
+        return self._ask("confirm", grid, best, _FULL, gamma_factor=nearby)
+
+    def _ask(
+        self,
+        question: str,
+        grid: Grid,
+        best: StagedSetting,
+        rung: int,
+        **values: Sequence[Any],
+    ) -> StagedSetting:
+        """Best setting for all combinations of the values, and of the thresholds."""
+        settings = [
+            setting
+            for combination in product(*values.values())
+            for setting in with_thresholds(
+                replace(best, **dict(zip(values, combination, strict=True))), grid
+            )
+        ]
+        if len(settings) == 1 or self._out_of_time(question):
+            return best if len(settings) > 1 else settings[0]
+        evaluation = self._evaluate(question, settings, rung)
+        return evaluation.settings[evaluation.best()]
+
+    def _evaluate(
+        self, question: str, settings: list[StagedSetting], rung: int
+    ) -> Evaluation:
+        """Held-out errors of settings with one preparation."""
+        start = time.perf_counter()
+        trial = self._trial(settings[0], rung)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            wrong = trial.wrong(settings)
+        evaluation = Evaluation(
+            question,
+            settings,
+            wrong,
+            trial.weight,
+            trial.n_rows,
+            time.perf_counter() - start,
+        )
+        self.evaluations.append(evaluation)
+        return evaluation
+
+    def _trial(self, setting: StagedSetting, rung: int) -> Trial:
+        key = (setting.scaling, setting.metric, rung)
+        if key not in self._trials:
+            rows, folds = self._folds(rung)
+            sizes = self.sizes.shrunk(rows.X.shape[0] / self._n_rows)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self._trials[key] = Trial(self.fitter, sizes, rows, folds, setting)
+        return self._trials[key]
+
+    def _folds(self, rung: int) -> tuple[TrainingRows, list[Fold]]:
+        """Rows of a rung, cut into folds or into a trained and a held-out part."""
+        if not self._holds_out:
+            return self.rows, _stratified_folds(self.rows.class_index)
+        n_rows = self._n_rows
+        if rung == _FULL:
+            n_test = min(int(_FULL_SHARE * n_rows), _MOST_HELD_OUT)
+        else:
+            n_rows = min(n_rows, _TRIAL_ROWS[rung])
+            n_test = int(_TRIAL_SHARE * n_rows)
+        index = np.arange(n_rows)
+        return self.rows.take(index), [(index[n_test:], index[:n_test])]
+
+
+def with_thresholds(setting: StagedSetting, grid: Grid) -> list[StagedSetting]:
+    """Give a setting each of the thresholds."""
+    return [replace(setting, threshold=threshold) for threshold in grid.threshold]
+
+
+class Trial:
+    """Settings with one preparation, fitted to a part of the rows, tried on the rest.
+
+    Parameters
+    ----------
+    fitter : StageFitter
+    sizes : StageSizes
+    rows : TrainingRows
+    folds : list of (train, test) index arrays
+    setting : StagedSetting
+        Whose scaling and metric are used.
+    """
+
+    def __init__(
+        self,
+        fitter: StageFitter,
+        sizes: StageSizes,
+        rows: TrainingRows,
+        folds: list[Fold],
+        setting: StagedSetting,
+    ) -> None:
+        self.n_rows = rows.X.shape[0]
+        self.weight = np.concatenate([rows.penalty_weight[test] for _, test in folds])
+        self._folds = [
+            _TrialFold(fitter, sizes, rows.take(train), rows.take(test), setting)
+            for train, test in folds
+        ]
+
+    def wrong(self, settings: list[StagedSetting]) -> NDArray[np.bool_]:
+        """Whether each setting is wrong on each held-out row."""
+        return np.concatenate([fold.wrong(settings) for fold in self._folds], axis=1)
+
+
+class _TrialFold:
+    """One fold: what was fitted once is not fitted again."""
+
+    def __init__(
+        self,
+        fitter: StageFitter,
+        sizes: StageSizes,
+        train: TrainingRows,
+        test: TrainingRows,
+        setting: StagedSetting,
+    ) -> None:
+        self._fitter, self._sizes = fitter, sizes
+        prepare = fitter.prepare(train, setting.scaling, setting.metric)
+        self._train = replace(train, X=prepare.apply(train.X, fitter.n_jobs))
+        self._test = replace(test, X=prepare.apply(test.X, fitter.n_jobs))
+        self._first: dict[float, _FirstAnswers] = {}
+        self._second: dict[tuple[Any, ...], NDArray[np.bool_]] = {}
+
+    def wrong(self, settings: list[StagedSetting]) -> NDArray[np.bool_]:
+        self._fit_first(settings)
+        self._fit_second(settings)
+        return np.array([self._wrong_of(setting) for setting in settings])
+
+    def _wrong_of(self, setting: StagedSetting) -> NDArray[np.bool_]:
+        first = self._first[setting.C]
+        if setting.threshold == 0:
+            return first.wrong
+        second = self._second[self._second_key(setting)]
+        return np.where(first.confidence <= setting.threshold, second, first.wrong)
+
+    def _fit_first(self, settings: list[StagedSetting]) -> None:
+        Cs = sorted({setting.C for setting in settings} - set(self._first))
+        if not Cs:
+            return
+        for C, stage in zip(Cs, self._fitter.fit_first(self._train, Cs), strict=True):
+            decisions = stage.model._decide(self._test.X)
+            self._first[C] = _FirstAnswers(
+                _wrong(decisions, self._test),
+                confidences(decisions),
+                self._sizes.hard_rows(stage.margin),
+            )
+
+    def _fit_second(self, settings: list[StagedSetting]) -> None:
+        """Fit what is missing; settings on the same rows share kernel matrices."""
+        missing: dict[tuple[Any, ...], list[StagedSetting]] = {}
+        for setting in settings:
+            key = self._second_key(setting)
+            if setting.threshold > 0 and key not in self._second:
+                missing.setdefault(key[:-2], []).append(setting)
+        for group in missing.values():
+            grid = SecondGrid(
+                group[0].cell_size,
+                sorted({setting.gamma_factor for setting in group}),
+                sorted({setting.kernel_C for setting in group}),
+            )
+            hard = self._first[group[0].C].hard
+            scores = self._fitter.score_second(
+                joined(self._train.take(hard), self._test), len(hard), grid, self._sizes
+            )
+            pairs = product(grid.gamma_factors, grid.penalties)
+            for (gamma_factor, kernel_C), decisions in zip(pairs, scores, strict=True):
+                setting = replace(
+                    group[0], gamma_factor=gamma_factor, kernel_C=kernel_C
+                )
+                wrong = _wrong(decisions, self._test)
+                self._second[self._second_key(setting)] = wrong
+
+    def _second_key(self, setting: StagedSetting) -> tuple[Any, ...]:
+        hard = self._first[setting.C].hard
+        in_cells = self._sizes.in_cells(len(hard))
+        size = setting.cell_size if in_cells else None
+        return hard.tobytes(), size, setting.gamma_factor, setting.kernel_C
+
+
+@dataclass(frozen=True)
+class _FirstAnswers:
+    wrong: NDArray[np.bool_]
+    confidence: NDArray[Any]
+    hard: NDArray[np.intp]
+
+
+def selection_table(
+    evaluations: Sequence[Evaluation], chosen: StagedSetting
+) -> dict[str, NDArray[Any]]:
+    """List what was tried: one entry per setting and number of rows."""
+    entries: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for evaluation in evaluations:
+        for setting, error in zip(evaluation.settings, evaluation.errors, strict=True):
+            known = asdict(setting)
+            if setting.threshold == 0:
+                known |= {"cell_size": 0, "gamma_factor": np.nan, "kernel_C": np.nan}
+            key = (evaluation.n_rows, *map(str, known.values()))
+            entry = {
+                "question": evaluation.question,
+                "n_rows": evaluation.n_rows,
+                "n_held_out": len(evaluation.weight),
+                **known,
+                "error": float(error),
+                "seconds": evaluation.seconds / len(evaluation.settings),
+                "chosen": setting == chosen,
+            }
+            entries.setdefault(key, entry)
+    names = next(iter(entries.values()), {})
+    return {
+        name: np.array([entry[name] for entry in entries.values()]) for name in names
+    }
+
+
+def joined(rows: TrainingRows, more: TrainingRows) -> TrainingRows:
+    """Rows of both, one after the other."""
+    stack = sparse.vstack if sparse.issparse(rows.X) else np.concatenate
+    return TrainingRows(
+        stack([rows.X, more.X]),
+        np.concatenate([rows.class_index, more.class_index]),
+        np.concatenate([rows.sample_weight, more.sample_weight]),
+        np.concatenate([rows.penalty_weight, more.penalty_weight]),
+    )
+
+
+def _wrong(decisions: NDArray[Any], rows: TrainingRows) -> NDArray[np.bool_]:
+    if decisions.shape[1] == 1:
+        winner = (decisions[:, 0] > 0).astype(np.int32)
+    else:
+        winner = decisions.argmax(axis=1).astype(np.int32)
+    return np.asarray(winner != rows.class_index)
+
+
+def _stratified_folds(class_index: NDArray[np.int32]) -> list[Fold]:
+    """Folds that take the rows of each class in turn."""
+    fold = np.empty(len(class_index), dtype=np.intp)
+    for label in np.unique(class_index):
+        members = np.flatnonzero(class_index == label)
+        fold[members] = np.arange(len(members)) % _N_FOLDS
+    return [
+        (np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in np.unique(fold)
+    ]
+
+
+def _nearest(values: Sequence[float], wanted: float) -> float:
+    return min(values, key=lambda value: abs(np.log(value / wanted)))

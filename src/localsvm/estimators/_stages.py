@@ -1,0 +1,341 @@
+"""The two stages of the staged SVM, fitted one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.extmath import row_norms
+
+from localsvm._threads import effective_n_jobs, single_threaded_libraries
+from localsvm.cluster._neighborhood_cover import cover_rows
+from localsvm.cluster._neighbors import fit_search, make_search
+from localsvm.estimators._base import StageClock, TrainingRows, check_solution
+from localsvm.estimators._clustered import ClusteredSVC
+from localsvm.estimators._gradient_metric import GradientMetric
+from localsvm.estimators._leave_one_out import (
+    coded_squared_norms,
+    leave_one_out_decisions,
+    margins,
+    sign_duals,
+)
+from localsvm.estimators._local import LocalSVC
+from localsvm.estimators._preparation import Preparation
+from localsvm.kernels import Kernel
+from localsvm.solvers import (
+    KernelOptions,
+    LabelledRows,
+    LocalKernel,
+    cross_validate_neighborhoods,
+)
+
+# A margin of one is what the hinge asks of a row.
+HARD_MARGIN = 1.0
+# Above this share of hard rows, all rows are.
+LARGEST_HARD_SHARE = 0.4
+# Of dense copies of hard rows that came as CSR.
+LARGEST_DENSE_BYTES = 1 << 30
+
+_FEWEST_TRIAL_ROWS = 2000
+_SEARCH_TOL = 0.05
+_STEPS_PER_ROW = 50
+_FEWEST_STEPS = 20_000
+
+_METRIC_C = 10.0
+_METRICS = {
+    "full": {"power": 0.5, "diagonal": False},
+    "diagonal": {"power": 1.0, "diagonal": True},
+}
+METRICS = (None, *_METRICS)
+
+
+@dataclass(frozen=True)
+class StagedSetting:
+    """What the choice phase decides.
+
+    Attributes
+    ----------
+    scaling, metric
+        How rows are prepared.
+    C : float
+        Penalty of the first stage.
+    cell_size : int
+        Rows of a cell of the second stage, where it has more than one model.
+    gamma_factor, kernel_C : float
+        Width and penalty of the second stage.
+    threshold : float
+        Confidence up to which the second stage answers; 0 is never, inf always.
+    """
+
+    scaling: str
+    metric: str | None
+    C: float
+    cell_size: int
+    gamma_factor: float
+    kernel_C: float
+    threshold: float
+
+
+@dataclass(frozen=True)
+class SecondGrid:
+    """Settings of the second stage that are tried on the same cells."""
+
+    cell_size: int
+    gamma_factors: Sequence[float]
+    penalties: Sequence[float]
+
+
+@dataclass(frozen=True)
+class FirstStage:
+    """Soft regions of linear SVMs, and what they say of the training rows.
+
+    Attributes
+    ----------
+    model : ClusteredSVC
+    margin : ndarray of shape (n_samples,)
+        Leave-one-out margin of each training row.
+    """
+
+    model: ClusteredSVC
+    margin: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class StageSizes:
+    """How many rows the second stage takes.
+
+    Attributes
+    ----------
+    fewest_hard : int
+        Fewer hard rows are filled up with the next ones: rows more never hurt, rows
+        less do.
+    largest_model : int
+        More rows than this are cut into cells.
+    """
+
+    fewest_hard: int = 8000
+    largest_model: int = 10_000
+
+    def shrunk(self, share: float) -> StageSizes:
+        """Sizes that treat a part of the rows as these treat all of them."""
+        return StageSizes(
+            max(_FEWEST_TRIAL_ROWS, int(share * self.fewest_hard)),
+            max(_FEWEST_TRIAL_ROWS, int(share * self.largest_model)),
+        )
+
+    def hard_rows(self, margin: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Rows that a kernel SVM may need: those inside the margin when left out.
+
+        If they are many, all rows; if they are few, those of the smallest margins. The
+        set is never cut from above: the rows of the very smallest margins are the
+        mislabelled ones, and a model of those alone is worse than none.
+        """
+        n_rows = len(margin)
+        n_hard = int(np.count_nonzero(margin < HARD_MARGIN))
+        if n_hard > LARGEST_HARD_SHARE * n_rows:
+            return np.arange(n_rows)
+        n_kept = min(n_rows, max(n_hard, self.fewest_hard))
+        return np.sort(np.argsort(margin, kind="stable")[:n_kept])
+
+    def in_cells(self, n_hard: int) -> bool:
+        """Whether the second stage is more than one model."""
+        return n_hard > self.largest_model
+
+
+@dataclass(frozen=True)
+class StageFitter:
+    """How stages are fitted, whatever their setting.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
+    n_regions, n_components, multi_class, tol, max_iter, n_jobs
+        As in :class:`~localsvm.StagedSVC`.
+    seed : int
+    clock : StageClock
+    """
+
+    classes: NDArray[Any]
+    n_regions: int | str
+    n_components: int | str | None
+    tol: float
+    max_iter: int
+    n_jobs: int | None
+    seed: int
+    clock: StageClock
+
+    def prepare(
+        self, rows: TrainingRows, scaling: str, metric: str | None
+    ) -> Preparation:
+        """Learn how rows are scaled and, with a metric, turned and stretched."""
+        with single_threaded_libraries():
+            plain = Preparation.learn(rows, scaling, self.n_components, self.seed)
+        if metric is None:
+            return plain
+        learner = GradientMetric(
+            **_METRICS[metric],
+            estimator=self._first_model(len(rows.class_index), _METRIC_C),
+            random_state=self.seed,
+            n_jobs=self.n_jobs,
+        )
+        learner.fit(
+            plain.apply(rows.X, self.n_jobs),
+            self.classes[rows.class_index],
+            rows.sample_weight,
+        )
+        factor = learner.components_
+        return plain.then(np.diag(factor) if learner.diagonal else factor)
+
+    def fit_first(self, rows: TrainingRows, Cs: Sequence[float]) -> list[FirstStage]:
+        """Fit prepared rows for ascending penalties, each from the one before."""
+        template = self._first_model(rows.X.shape[0], Cs[0])
+        self._introduce(template, rows)
+        template._scale(rows)
+        parts = template._cluster(rows, template.n_clusters, self.seed, self.clock)
+        codes = parts[1]
+        norms = coded_squared_norms(
+            rows.X, codes, template.global_reg, template.intercept_scaling_
+        )
+        stages: list[FirstStage] = []
+        duals = None
+        for C, before in zip(Cs, (None, *Cs), strict=False):
+            model = copy(template).set_params(C=C)
+            start = None if duals is None else duals * (C / before)
+            solution = model._solve_parts(
+                rows, parts, (C, model.global_reg), self.seed, self.clock, start
+            )
+            check_solution(solution, model)
+            duals = solution.duals
+            decisions = leave_one_out_decisions(
+                model._model.decide(rows.X, codes, self.n_jobs),
+                sign_duals(duals, rows.class_index),
+                norms,
+            )
+            stages.append(FirstStage(model, margins(decisions, rows.class_index)))
+        return stages
+
+    def fit_second(
+        self, rows: TrainingRows, setting: StagedSetting, sizes: StageSizes
+    ) -> LocalSVC:
+        """Fit RBF SVMs to the hard ones of the prepared rows."""
+        rows = replace(rows, X=densified(rows.X))
+        n_rows = rows.X.shape[0]
+        in_cells = sizes.in_cells(n_rows)
+        model = LocalSVC(
+            setting.cell_size if in_cells else n_rows,
+            n_assigned=None if in_cells else n_rows,
+            C=setting.kernel_C,
+            gamma="local" if in_cells else 1.0 / typical_distance(rows.X),
+            gamma_factor=setting.gamma_factor,
+            route="center",
+            tol=self.tol,
+            random_state=self.seed,
+            n_jobs=self.n_jobs,
+        )
+        self._introduce(model, rows)
+        model._fit(rows)
+        return model
+
+    def score_second(
+        self,
+        rows: TrainingRows,
+        n_train: int,
+        grid: SecondGrid,
+        sizes: StageSizes,
+    ) -> NDArray[Any]:
+        """Decisions for the rows from ``n_train`` on, by models of those before.
+
+        Returns an array of shape (n_settings, n_held_out, n_outputs); settings run
+        through the gamma factors and, within, the penalties. They share the kernel
+        matrices.
+        """
+        rows = replace(rows, X=densified(rows.X))
+        n_rows = rows.X.shape[0]
+        cells, owner, local = self._cells(rows.X, n_train, grid.cell_size, sizes)
+        (scores,) = cross_validate_neighborhoods(
+            LabelledRows(
+                rows.X, rows.class_index, rows.penalty_weight, len(self.classes)
+            ),
+            cells,
+            owner,
+            [(np.arange(n_train), np.arange(n_train, n_rows))],
+            replace(local, C_factors=grid.penalties, gamma_factors=grid.gamma_factors),
+            KernelOptions(
+                tol=_SEARCH_TOL,
+                max_iter=_most_steps(n_train),
+                n_threads=effective_n_jobs(self.n_jobs),
+            ),
+        )
+        return scores
+
+    def _cells(
+        self, X: Any, n_train: int, size: int, sizes: StageSizes
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], LocalKernel]:
+        """Cells that cover the rows from ``n_train`` on, and who owns which row."""
+        n_rows = X.shape[0]
+        if not sizes.in_cells(n_train):
+            gamma = 1.0 / typical_distance(X[:n_train])
+            every_row = np.arange(n_rows, dtype=np.int32)[np.newaxis]
+            owner = np.zeros(n_rows, dtype=np.int32)
+            return every_row, owner, LocalKernel(Kernel("rbf", gamma), 1.0)
+        k = min(n_rows, round(size * n_rows / n_train))
+        search = fit_search(make_search("auto", X, k), X)
+        held_out = np.arange(n_train, n_rows)
+        cover = cover_rows(X, held_out, search, (k, max(1, k // 4)), self.n_jobs)
+        local = LocalKernel(Kernel("rbf"), 1.0, local_gamma=True)
+        return cover.neighborhoods, cover.labels, local
+
+    def _introduce(self, model: Any, rows: TrainingRows) -> None:
+        """Tell a model what its validation of rows would have."""
+        model.classes_ = self.classes
+        model.n_features_in_ = rows.X.shape[1]
+
+    def _first_model(self, n_rows: int, C: float) -> ClusteredSVC:
+        n_regions = self.n_regions
+        if isinstance(n_regions, str):
+            n_regions = default_regions(n_rows)
+        return ClusteredSVC(
+            n_regions,
+            C=C,
+            intercept_scaling=1.0,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            max_time=self.clock.remaining(),
+            random_state=self.seed,
+            n_jobs=self.n_jobs,
+        )
+
+
+def default_regions(n_rows: int) -> int:
+    """One region per hundred rows, from 20 (one per twenty rows) to 800."""
+    return int(np.clip(n_rows // 100, max(1, min(20, n_rows // 20)), 800))
+
+
+def _most_steps(n_rows: int) -> int:
+    return max(_FEWEST_STEPS, _STEPS_PER_ROW * n_rows)
+
+
+def typical_distance(X: Any) -> float:
+    """Squared distance of a row to the middle of the others: half that of pairs.
+
+    The median over neighbours in the order of the rows, which is random; distances of
+    zero are left out.
+    """
+    step = X - X[np.roll(np.arange(X.shape[0]), 1)]
+    distance = np.asarray(row_norms(step, squared=True))
+    distance = distance[distance > 0]
+    return 0.5 * float(np.median(distance)) if distance.size else 1.0
+
+
+def densified(X: Any) -> Any:
+    """Rows as a dense array, if that is small enough."""
+    if not sparse.issparse(X):
+        return X
+    if X.shape[0] * X.shape[1] * X.dtype.itemsize > LARGEST_DENSE_BYTES:
+        return X
+    return X.toarray()
