@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "arrays.hpp"
+#include "localsvm/crammer_singer.hpp"
 #include "localsvm/linear_batch.hpp"
 
 namespace localsvm {
@@ -19,13 +20,26 @@ struct LinearTask {
 
     template <class Rows>
     Batch batch(const Rows& rows, std::int64_t n_nodes, int n_threads) const {
+        require(nodes.shape(0) == duals.shape(0) &&
+                    static_cast<std::int64_t>(nodes.shape(1)) == n_nodes,
+                "nodes needs the shape (problems, nodes, columns + 1)");
+        return batch(rows, n_threads);
+    }
+    template <class Rows>
+    Batch joint_batch(const Rows& rows) const {
+        require(nodes.shape(1) == duals.shape(0),
+                "nodes needs the shape (nodes, classes, columns + 1)");
+        return batch(rows, 1);
+    }
+
+  private:
+    template <class Rows>
+    Batch batch(const Rows& rows, int n_threads) const {
         const auto n = static_cast<std::size_t>(rows.n_rows());
         require(labels.shape(0) == n && bounds.shape(0) == n && duals.shape(1) == n,
                 "labels, bounds and duals need one entry per row");
-        require(nodes.shape(0) == duals.shape(0) &&
-                    static_cast<std::int64_t>(nodes.shape(1)) == n_nodes &&
-                    static_cast<std::int64_t>(nodes.shape(2)) == rows.n_cols() + 1,
-                "nodes needs the shape (problems, nodes, columns + 1)");
+        require(static_cast<std::int64_t>(nodes.shape(2)) == rows.n_cols() + 1,
+                "nodes needs one entry per column and one more");
         return Batch{labels.data(),  bounds.data(),
                      first_positive, static_cast<std::int64_t>(duals.shape(0)),
                      bias,           duals.data(),
@@ -59,20 +73,25 @@ std::vector<Certificate> solve_blocks(const Handle& matrix, const LinearTask& ta
         });
 }
 
+template <class T, class Rows>
+Codes<T> codes_of(const Rows& rows, Matrix<const std::int32_t> code_nodes,
+                  Matrix<const T> coefficients, std::size_t n_nodes) {
+    require(static_cast<std::int64_t>(code_nodes.shape(0)) == rows.n_rows() &&
+                code_nodes.shape(0) == coefficients.shape(0) &&
+                code_nodes.shape(1) == coefficients.shape(1),
+            "code_nodes and coefficients need one row per row");
+    return {code_nodes.data(), coefficients.data(),
+            static_cast<std::int64_t>(code_nodes.shape(1)),
+            static_cast<std::int64_t>(n_nodes)};
+}
+
 template <class Handle>
 std::vector<Certificate> solve_codes(
     const Handle& matrix, const LinearTask& task, Matrix<const std::int32_t> code_nodes,
     Matrix<const typename Handle::Rows::value_type> coefficients,
     const RunOptions& options) {
     const auto rows = matrix.rows();
-    require(static_cast<std::int64_t>(code_nodes.shape(0)) == rows.n_rows() &&
-                code_nodes.shape(0) == coefficients.shape(0) &&
-                code_nodes.shape(1) == coefficients.shape(1),
-            "code_nodes and coefficients need one row per row");
-    const Codes<typename Handle::Rows::value_type> codes{
-        code_nodes.data(), coefficients.data(),
-        static_cast<std::int64_t>(code_nodes.shape(1)),
-        static_cast<std::int64_t>(task.nodes.shape(1))};
+    const auto codes = codes_of(rows, code_nodes, coefficients, task.nodes.shape(1));
     std::vector<std::int64_t> every_row(static_cast<std::size_t>(rows.n_rows()));
     std::iota(every_row.begin(), every_row.end(), 0);
     const std::int64_t start[2] = {0, rows.n_rows()};
@@ -81,6 +100,20 @@ std::vector<Certificate> solve_codes(
         options.max_time, options.cancelled, [&](const Watch& watch, StopFlag& stop) {
             return solve_coded(rows, batch, Blocks{start, every_row.data(), 1}, codes,
                                options.settings, watch, stop);
+        });
+}
+
+template <class Handle>
+Certificate solve_codes_jointly(
+    const Handle& matrix, const LinearTask& task, Matrix<const std::int32_t> code_nodes,
+    Matrix<const typename Handle::Rows::value_type> coefficients,
+    const RunOptions& options) {
+    const auto rows = matrix.rows();
+    const auto codes = codes_of(rows, code_nodes, coefficients, task.nodes.shape(0));
+    const Batch batch = task.joint_batch(rows);
+    return run_released(
+        options.max_time, options.cancelled, [&](const Watch& watch, StopFlag& stop) {
+            return solve_jointly(rows, batch, codes, options.settings, watch, stop);
         });
 }
 
@@ -135,6 +168,11 @@ void bind_dual_cd(nb::module_& module) {
                    nb::arg("task"), nb::arg("code_nodes").noconvert(),
                    nb::arg("coefficients").noconvert(), nb::arg("options"),
                    "Linear SVMs whose rows mix several weight vectors.");
+        module.def("solve_codes_jointly", &solve_codes_jointly<Handle>,
+                   nb::arg("matrix"), nb::arg("task"),
+                   nb::arg("code_nodes").noconvert(),
+                   nb::arg("coefficients").noconvert(), nb::arg("options"),
+                   "The multi-class SVM of Crammer and Singer on such rows.");
     });
 }
 

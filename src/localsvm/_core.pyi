@@ -142,6 +142,25 @@ def solve_codes(matrix: CsrFloat64Int64, task: LinearTask, code_nodes: Annotated
     """Linear SVMs whose rows mix several weight vectors."""
 
 @overload
+def solve_codes_jointly(matrix: DenseFloat32, task: LinearTask, code_nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], coefficients: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], options: RunOptions) -> Certificate: ...
+
+@overload
+def solve_codes_jointly(matrix: DenseFloat64, task: LinearTask, code_nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], coefficients: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], options: RunOptions) -> Certificate: ...
+
+@overload
+def solve_codes_jointly(matrix: CsrFloat32Int32, task: LinearTask, code_nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], coefficients: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], options: RunOptions) -> Certificate: ...
+
+@overload
+def solve_codes_jointly(matrix: CsrFloat64Int32, task: LinearTask, code_nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], coefficients: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], options: RunOptions) -> Certificate: ...
+
+@overload
+def solve_codes_jointly(matrix: CsrFloat32Int64, task: LinearTask, code_nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], coefficients: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], options: RunOptions) -> Certificate: ...
+
+@overload
+def solve_codes_jointly(matrix: CsrFloat64Int64, task: LinearTask, code_nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], coefficients: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], options: RunOptions) -> Certificate:
+    """The multi-class SVM of Crammer and Singer on such rows."""
+
+@overload
 def decide(matrix: DenseFloat32, code_nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], coefficients: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], coef: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], intercept: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None: ...
 
 @overload

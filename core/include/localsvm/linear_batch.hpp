@@ -65,11 +65,12 @@ class BatchSolver {
                           batch_.label,
                           batch_.first_positive + static_cast<std::int32_t>(problem),
                           batch_.bound, norms_.data()};
+                      TwoClassModel model(weights, targets, settings_.loss,
+                                          batch_.alpha + problem * rows_.rows.n_rows(),
+                                          stop_);
                       certificates[static_cast<std::size_t>(task)] =
-                          DualCoordinateDescent(
-                              weights, targets, settings_,
-                              static_cast<std::uint64_t>(task),
-                              batch_.alpha + problem * rows_.rows.n_rows(), stop_)
+                          Descent(model, settings_, static_cast<std::uint64_t>(task),
+                                  stop_)
                               .solve();
                   });
         return certificates;

@@ -8,7 +8,8 @@
 // BlockWeights: each row belongs to one region, and the regions share a global vector
 //     (Gu & Han 2013, Eq. 3-7): c = (1 in its region, 1/sqrt(lambda) in the global
 //     node).
-// CodedWeights: each row lists its nodes and coefficients freely.
+// CodedWeights: each row lists its nodes and coefficients freely. A node has one vector
+//     or, if all classes are solved together, one per class.
 //
 // Both keep working copies in the type of the data and can rebuild every vector from
 // the duals in double, which bounds the drift of a float32 run.
@@ -110,7 +111,7 @@ class BlockWeights {
         std::fill(nodes_, nodes_ + blocks_.count * width, 0.0);
         for (std::int64_t b = 0; b < blocks_.count; ++b) {
             for (std::int64_t p = blocks_.start[b]; p < blocks_.start[b + 1]; ++p) {
-                const double a = signed_dual(blocks_.row_of[p]);
+                const double a = signed_dual(blocks_.row_of[p], 0);
                 if (a != 0) rows_.axpy_wide(blocks_.row_of[p], a, nodes_ + b * width);
             }
         }
@@ -164,15 +165,16 @@ class CodedWeights {
   public:
     using T = typename Rows::value_type;
 
-    // `blocks` is one block that lists the rows.
+    // `blocks` lists the rows; nodes: n_nodes x n_classes vectors.
     CodedWeights(const BiasedRows<Rows>& rows, const Blocks& blocks,
-                 const Codes<T>& codes, double* nodes)
+                 const Codes<T>& codes, double* nodes, std::int64_t n_classes = 1)
         : rows_(rows),
           blocks_(blocks),
           codes_(codes),
           nodes_(nodes),
+          n_classes_(n_classes),
           stride_(padded<T>(rows.width())),
-          working_(static_cast<std::size_t>(codes.n_nodes * stride_)),
+          working_(static_cast<std::size_t>(codes.n_nodes * n_classes * stride_)),
           row_(static_cast<std::size_t>(whole_vectors<T>(rows.width()))),
           met_(static_cast<std::size_t>(codes.per_row)) {
         row_[static_cast<std::size_t>(rows.rows.n_cols())] = static_cast<T>(rows.bias);
@@ -196,8 +198,25 @@ class CodedWeights {
             __builtin_prefetch(coefficients(i) + s);
         }
     }
+    // Makes row i, and the vectors of class 0 in its nodes, those at hand.
+    void meet(std::int64_t i) {
+        if constexpr (Rows::is_dense) rows_.rows.copy(i, row_.data());
+        for (std::size_t s = 0; s < met_.size(); ++s)
+            met_[s] = working_.data() +
+                      vector_of(i, static_cast<std::int64_t>(s), 0) * stride_;
+        class_ = 0;
+    }
+    void turn_to(std::int64_t c) {
+        const std::int64_t shift = (c - class_) * stride_;
+        for (T*& w : met_) w += shift;
+        class_ = c;
+    }
     double decide(std::int64_t i) {
         meet(i);
+        return decide_met(i);
+    }
+    // This and update follow a meet(i).
+    double decide_met(std::int64_t i) const {
         const T* c = coefficients(i);
         if constexpr (Rows::is_dense) {
             return static_cast<double>(rows_.rows.loops().dot_mix(
@@ -209,7 +228,6 @@ class CodedWeights {
             return sum;
         }
     }
-    // Follows decide(i), which has met the row and its nodes.
     void update(std::int64_t i, double step) {
         const T* c = coefficients(i);
         if constexpr (Rows::is_dense) {
@@ -221,31 +239,29 @@ class CodedWeights {
         }
     }
 
+    // signed_dual(row, class)
     template <class SignedDual>
     void rebuild(const SignedDual& signed_dual) {
-        const std::int64_t size = codes_.n_nodes * rows_.width();
-        std::fill(nodes_, nodes_ + size, 0.0);
-        for (std::int64_t p = blocks_.start[0]; p < blocks_.start[1]; ++p) {
-            const std::int64_t i = blocks_.row_of[p];
-            const double a = signed_dual(i);
-            if (a == 0) continue;
-            for (std::int64_t s = 0; s < codes_.per_row; ++s)
-                if (const double c = coefficient(i, s); c != 0)
-                    rows_.axpy_wide(i, a * c, nodes_ + node(i, s) * rows_.width());
-        }
-        for (std::int64_t r = 0; r < codes_.n_nodes; ++r)
-            std::copy(nodes_ + r * rows_.width(), nodes_ + (r + 1) * rows_.width(),
-                      working_.data() + r * stride_);
+        const std::int64_t width = rows_.width();
+        std::fill(nodes_, nodes_ + n_vectors() * width, 0.0);
+        for (std::int64_t p = blocks_.start[0]; p < blocks_.start[blocks_.count]; ++p)
+            for (std::int64_t c = 0; c < n_classes_; ++c)
+                if (const double a = signed_dual(blocks_.row_of[p], c); a != 0)
+                    add_wide(blocks_.row_of[p], c, a);
+        for (std::int64_t v = 0; v < n_vectors(); ++v)
+            std::copy(nodes_ + v * width, nodes_ + (v + 1) * width,
+                      working_.data() + v * stride_);
     }
-    double decide_wide(std::int64_t i, std::int64_t) const {
+    double decide_wide(std::int64_t i, std::int64_t, std::int64_t c = 0) const {
         double sum = 0;
         for (std::int64_t s = 0; s < codes_.per_row; ++s)
-            if (const double c = coefficient(i, s); c != 0)
-                sum += c * rows_.dot_wide(i, nodes_ + node(i, s) * rows_.width());
+            if (const double weight = coefficient(i, s); weight != 0)
+                sum += weight *
+                       rows_.dot_wide(i, nodes_ + vector_of(i, s, c) * rows_.width());
         return sum;
     }
     double squared_norm() const {
-        return localsvm::squared_norm(nodes_, codes_.n_nodes * rows_.width());
+        return localsvm::squared_norm(nodes_, n_vectors() * rows_.width());
     }
 
   private:
@@ -255,23 +271,27 @@ class CodedWeights {
     double coefficient(std::int64_t i, std::int64_t s) const {
         return static_cast<double>(coefficients(i)[s]);
     }
-    std::int64_t node(std::int64_t i, std::int64_t s) const {
-        return codes_.nodes[i * codes_.per_row + s];
+    std::int64_t n_vectors() const { return codes_.n_nodes * n_classes_; }
+    std::int64_t vector_of(std::int64_t i, std::int64_t s, std::int64_t c) const {
+        return codes_.nodes[i * codes_.per_row + s] * n_classes_ + c;
     }
-    void meet(std::int64_t i) {
-        if constexpr (Rows::is_dense) rows_.rows.copy(i, row_.data());
-        for (std::size_t s = 0; s < met_.size(); ++s)
-            met_[s] = working_.data() + node(i, static_cast<std::int64_t>(s)) * stride_;
+    void add_wide(std::int64_t i, std::int64_t c, double a) {
+        for (std::int64_t s = 0; s < codes_.per_row; ++s)
+            if (const double weight = coefficient(i, s); weight != 0)
+                rows_.axpy_wide(i, a * weight,
+                                nodes_ + vector_of(i, s, c) * rows_.width());
     }
 
     BiasedRows<Rows> rows_;
     Blocks blocks_;
     Codes<T> codes_;
     double* nodes_;
+    std::int64_t n_classes_;
     std::int64_t stride_;
     AlignedVector<T> working_;
     AlignedVector<T> row_;  // [x; bias; 0 ...] of the row at hand
-    std::vector<T*> met_;   // its nodes
+    std::vector<T*> met_;   // the vectors of class_ in its nodes
+    std::int64_t class_ = 0;
 };
 
 }  // namespace localsvm

@@ -15,6 +15,7 @@ from localsvm.solvers._linear import (
     Status,
     solve_blocks,
     solve_codes,
+    solve_codes_jointly,
 )
 from localsvm.solvers._neighborhoods import (
     Endings,
@@ -42,6 +43,7 @@ __all__ = [
     "fit_neighborhoods",
     "solve_blocks",
     "solve_codes",
+    "solve_codes_jointly",
     "solve_gram",
     "solve_kernel",
 ]

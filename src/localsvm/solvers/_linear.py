@@ -165,7 +165,8 @@ def solve_blocks(
     block_start = np.zeros(n_regions + 1, dtype=np.int64)
     np.cumsum(np.bincount(region, minlength=n_regions), out=block_start[1:])
     n_nodes = n_regions + (coupling > 0)
-    task, duals, nodes = _allocate(problem, n_nodes, duals)
+    shape = (problem.n_tasks, n_nodes)
+    task, duals, nodes = _allocate(problem, shape, problem.n_tasks, duals)
     certificates = _core.solve_blocks(
         as_rows(problem.X), task, block_start, order, coupling, options.to_core()
     )
@@ -202,22 +203,79 @@ def solve_codes(
     -----
     Cost per pass O(m nnz(X)).
     """
-    task, duals, nodes = _allocate(problem, n_nodes, duals)
+    shape = (problem.n_tasks, n_nodes)
+    task, duals, nodes = _allocate(problem, shape, problem.n_tasks, duals)
     certificates = _core.solve_codes(
         as_rows(problem.X), task, code_nodes, coefficients, options.to_core()
     )
     return _solution(problem, nodes, duals, certificates)
 
 
+def solve_codes_jointly(
+    problem: LinearProblem,
+    code_nodes: NDArray[np.int32],
+    coefficients: NDArray[Any],
+    n_nodes: int,
+    *,
+    options: SolverOptions,
+    duals: NDArray[np.float64] | None = None,
+) -> LinearSolution:
+    r"""Solve the multi-class SVM of Crammer and Singer on mixed weight vectors.
+
+    All classes are one problem, also if there are two:
+
+    .. math::
+
+        \min_W \tfrac12 \|W\|^2
+            + \sum_i C_i \max_r \bigl(1[r \ne y_i] + f_r(x_i) - f_{y_i}(x_i)\bigr)
+
+    Parameters
+    ----------
+    problem : LinearProblem
+    code_nodes, coefficients : ndarray of shape (n_samples, m)
+        As in :func:`solve_codes`. Rows with the same first node are visited together,
+        so it should be the one that says most about a row's other nodes.
+    n_nodes : int
+    options : SolverOptions
+        With ``loss="hinge"``, the only loss there is; runs on one thread.
+    duals : ndarray of shape (n_classes, n_samples) or None
+        Where to start: the signed :math:`\alpha_i^r`, made feasible first.
+
+    Returns
+    -------
+    LinearSolution
+        One task per class, and one certificate.
+
+    Notes
+    -----
+    Cost per pass O(m nnz(X)) times the classes that a row is still in doubt about: all
+    in the first pass, soon two or three.
+    """
+    if options.loss != "hinge":
+        raise ValueError(
+            f"loss must be 'hinge' to solve all classes jointly, got {options.loss!r}."
+        )
+    task, duals, nodes = _allocate(
+        problem, (n_nodes, problem.n_classes), problem.n_classes, duals
+    )
+    certificate = _core.solve_codes_jointly(
+        as_rows(problem.X), task, code_nodes, coefficients, options.to_core()
+    )
+    return _solution(problem, nodes.swapaxes(0, 1), duals, [certificate])
+
+
 def _allocate(
-    problem: LinearProblem, n_nodes: int, duals: NDArray[np.float64] | None
+    problem: LinearProblem,
+    nodes_shape: tuple[int, int],
+    n_duals: int,
+    duals: NDArray[np.float64] | None,
 ) -> tuple[_core.LinearTask, NDArray[np.float64], NDArray[np.float64]]:
     n_samples, n_features = problem.X.shape
     if duals is None:
-        duals = np.zeros((problem.n_tasks, n_samples))
+        duals = np.zeros((n_duals, n_samples))
     else:
         duals = np.array(duals, dtype=np.float64, order="C")
-    nodes = np.empty((problem.n_tasks, n_nodes, n_features + 1))
+    nodes = np.empty((*nodes_shape, n_features + 1))
     task = _core.LinearTask(
         labels=problem.class_index,
         bounds=problem.bounds,
