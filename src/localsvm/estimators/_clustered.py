@@ -56,6 +56,10 @@ class ClusteredSVC(BaseClusteredSVC):
         rows; with ``intercept_scaling="scale"`` the model then does not depend on the
         unit of measurement.
     loss : {"hinge", "squared_hinge"}, default="hinge"
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        Several classes: one against the rest, in parallel, or all classes in one
+        problem, which asks that a row's own class leads by a margin of one. The latter
+        is for soft assignment and the hinge loss.
     clusterer : clusterer with ``fit`` and ``predict``, or None, default=None
         None is :class:`~localsvm.cluster.SampledKMeans`. Soft assignment uses its
         ``cluster_centers_``, or the mean of each of its clusters.
@@ -130,7 +134,7 @@ class ClusteredSVC(BaseClusteredSVC):
     Memory above the input: the k-means sample, about 100 bytes per row with soft and 40
     with hard assignment, and k d numbers per class.
 
-    Several classes are solved one against the rest on one clustering.
+    Several classes share one clustering.
 
     References
     ----------
@@ -159,6 +163,7 @@ class ClusteredSVC(BaseClusteredSVC):
         global_reg: float = 1.0,
         C: float | str = "scale",
         loss: str = "hinge",
+        multi_class: str = "ovr",
         clusterer: Any = None,
         fit_intercept: bool = True,
         intercept_scaling: float | str = "scale",
@@ -176,6 +181,7 @@ class ClusteredSVC(BaseClusteredSVC):
         self.global_reg = global_reg
         self.C = C
         self.loss = loss
+        self.multi_class = multi_class
         self.clusterer = clusterer
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling

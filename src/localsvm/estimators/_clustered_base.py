@@ -34,6 +34,7 @@ from localsvm.solvers import (
     SolverOptions,
     solve_blocks,
     solve_codes,
+    solve_codes_jointly,
 )
 
 SCALED_C = 10.0
@@ -166,7 +167,8 @@ class BaseClusteredSVC(BaseLocalClassifier):
             return solution, RegionalModel.from_solution(solution, 1.0, dtype)
         global_weight = 1.0 / np.sqrt(global_reg)
         nodes, weights = _with_global_node(codes, regions.n_regions, global_weight)
-        solution = solve_codes(
+        solve = solve_codes_jointly if self._is_joint else solve_codes
+        solution = solve(
             problem,
             nodes,
             weights,
@@ -175,6 +177,11 @@ class BaseClusteredSVC(BaseLocalClassifier):
             duals=duals,
         )
         return solution, RegionalModel.from_solution(solution, global_weight, dtype)
+
+    @property
+    def _is_joint(self) -> bool:
+        """Whether all classes are one problem; two classes are one task anyway."""
+        return self.multi_class == "crammer_singer" and len(self.classes_) > 2
 
     def _problem(self, rows: TrainingRows, C: float) -> LinearProblem:
         return LinearProblem(
@@ -263,6 +270,7 @@ class BaseClusteredSVC(BaseLocalClassifier):
         check_parameters(
             self,
             assignment=one_of("soft", "hard"),
+            multi_class=one_of("ovr", "crammer_singer"),
             n_nearest=integer(1),
             sharpness=real(0),
             loss=one_of("hinge", "squared_hinge"),
@@ -274,6 +282,14 @@ class BaseClusteredSVC(BaseLocalClassifier):
             max_iter=integer(1),
             max_time=one_of(None) | real(0),
         )
+        if self.multi_class == "crammer_singer" and (self.assignment, self.loss) != (
+            "soft",
+            "hinge",
+        ):
+            raise ValueError(
+                "multi_class='crammer_singer' needs assignment='soft' and loss='hinge'; "
+                f"found assignment={self.assignment!r} and loss={self.loss!r}."
+            )
 
 
 def _mean_squared_norm(rows: TrainingRows) -> float:

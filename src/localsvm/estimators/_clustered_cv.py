@@ -57,6 +57,10 @@ class ClusteredSVCCV(BaseClusteredSVC):
     n_nearest : int, default=8
     sharpness : float, default=2.0
     loss : {"hinge", "squared_hinge"}, default="hinge"
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        Several classes: one against the rest, in parallel, or all classes in one
+        problem, which asks that a row's own class leads by a margin of one. The latter
+        is for soft assignment and the hinge loss.
     clusterer : clusterer with ``fit`` and ``predict``, or None, default=None
     fit_intercept : bool, default=True
     intercept_scaling : float or "scale", default="scale"
@@ -121,6 +125,7 @@ regions_, n_regions_, region_sizes_, duality_gap_, n_iter_, n_support_, fit_repo
         n_nearest: int = 8,
         sharpness: float = 2.0,
         loss: str = "hinge",
+        multi_class: str = "ovr",
         clusterer: Any = None,
         fit_intercept: bool = True,
         intercept_scaling: float | str = "scale",
@@ -141,6 +146,7 @@ regions_, n_regions_, region_sizes_, duality_gap_, n_iter_, n_support_, fit_repo
         self.n_nearest = n_nearest
         self.sharpness = sharpness
         self.loss = loss
+        self.multi_class = multi_class
         self.clusterer = clusterer
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling

@@ -51,36 +51,24 @@ def coded_squared_norms(
     return np.asarray(code_norm * (row_norm + constant**2))
 
 
-def sign_duals(
-    duals: NDArray[np.float64], class_index: NDArray[np.int32]
-) -> NDArray[np.float64]:
-    """Duals of one task, or of each class against the rest, times the labels."""
-    if len(duals) == 1:
-        return duals * np.where(class_index == 1, 1.0, -1.0)
-    own = class_index == np.arange(len(duals))[:, np.newaxis]
-    return duals * np.where(own, 1.0, -1.0)
-
-
 def margins(
     decisions: NDArray[Any], class_index: NDArray[np.int32]
 ) -> NDArray[np.float64]:
-    """By how much the decision speaks for the row's own class.
+    """Lead of the row's own class, by which the loss asks for one.
 
-    For several classes: half the lead over the best of the others, so that a row on
-    the margin of both classes against the rest has a margin of one.
+    For two classes the signed decision; for more the lead over the best of the others.
     """
     if decisions.shape[1] == 1:
         return np.asarray(np.where(class_index == 1, 1.0, -1.0) * decisions[:, 0])
     rows = np.arange(len(class_index))
     others = decisions.copy()
     others[rows, class_index] = -np.inf
-    lead = decisions[rows, class_index] - others.max(axis=1)
-    return np.asarray(0.5 * lead, dtype=np.float64)
+    return np.asarray(decisions[rows, class_index] - others.max(axis=1))
 
 
 def confidences(decisions: NDArray[Any]) -> NDArray[Any]:
-    """Margin of the class that wins."""
+    """Lead of the class that wins."""
     if decisions.shape[1] == 1:
-        return np.abs(decisions[:, 0])
+        return np.asarray(np.abs(decisions[:, 0]))
     best_two = np.partition(decisions, -2, axis=1)[:, -2:]
-    return np.asarray(0.5 * (best_two[:, 1] - best_two[:, 0]))
+    return np.asarray(best_two[:, 1] - best_two[:, 0])

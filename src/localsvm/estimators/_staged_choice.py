@@ -111,14 +111,17 @@ class Evaluation:
             ]
             challenger = min(same, key=lambda i: errors[i])
             needed = _CLEAR if best is not None and self._first_alone(best) else _SLIGHT
-            if best is None or self.lead(challenger, self.wrong[best]) > needed:
+            if (
+                best is None
+                or self.lead(self.wrong[challenger], self.wrong[best]) > needed
+            ):
                 best = challenger
         assert best is not None
         return best
 
-    def lead(self, setting: int, other_wrong: NDArray[np.bool_]) -> float:
-        """Errors fewer than another's on the same rows, in standard errors."""
-        gain = self.weight * (other_wrong.astype(float) - self.wrong[setting])
+    def lead(self, wrong: NDArray[np.bool_], other_wrong: NDArray[np.bool_]) -> float:
+        """Errors fewer than another's on the held-out rows, in standard errors."""
+        gain = self.weight * (other_wrong.astype(float) - wrong)
         spread = np.sqrt(np.square(gain).sum())
         return float(gain.sum() / spread) if spread > 0 else 0.0
 
@@ -155,7 +158,7 @@ class Chooser:
         best = grid.plain()
         for question in ("scaling", "metric"):
             best = self._choose_preparation(question, grid, best)
-        best = self._ask("C", grid, best, 0, C=grid.C)
+        best = self._choose_penalty(grid, best)
         best = self._choose_kernel(grid, best)
         return self._confirm(grid, best) if self._holds_out else best
 
@@ -197,10 +200,29 @@ class Chooser:
                 self._evaluate(question, with_thresholds(setting, grid), rung)
                 for setting in (best, challenger)
             )
-            lead = new.lead(new.best(), old.wrong[old.best()])
+            lead = new.lead(new.wrong[new.best()], old.wrong[old.best()])
             if abs(lead) > _CLOSE:
                 break
         return lead > _CLEAR
+
+    def _choose_penalty(self, grid: Grid, best: StagedSetting) -> StagedSetting:
+        """Penalty of the first stage: by both stages, near ties by the first alone."""
+        if len(grid.C) == 1 or self._out_of_time("C"):
+            return best
+        evaluations = {
+            C: self._evaluate("C", with_thresholds(replace(best, C=C), grid), 0)
+            for C in grid.C
+        }
+        answers = {C: tried.wrong[tried.best()] for C, tried in evaluations.items()}
+        least = min(answers, key=lambda C: answers[C] @ evaluations[C].weight)
+        close = [
+            C
+            for C, tried in evaluations.items()
+            if tried.lead(answers[least], answers[C]) <= _SLIGHT
+        ]
+        C = min(close, key=lambda C: evaluations[C].errors[0])
+        tried = evaluations[C]
+        return tried.settings[tried.best()]
 
     def _choose_kernel(self, grid: Grid, best: StagedSetting) -> StagedSetting:
         """Width and penalty, a step further where an edge is best; then the cells."""

@@ -22,7 +22,6 @@ from localsvm.estimators._leave_one_out import (
     coded_squared_norms,
     leave_one_out_decisions,
     margins,
-    sign_duals,
 )
 from localsvm.estimators._local import LocalSVC
 from localsvm.estimators._preparation import Preparation
@@ -47,7 +46,7 @@ _STEPS_PER_ROW = 50
 _FEWEST_STEPS = 20_000
 
 _METRIC_C = 10.0
-_METRICS = {
+_METRICS: dict[str, dict[str, Any]] = {
     "full": {"power": 0.5, "diagonal": False},
     "diagonal": {"power": 1.0, "diagonal": True},
 }
@@ -213,7 +212,7 @@ class StageFitter:
             duals = solution.duals
             decisions = leave_one_out_decisions(
                 model._model.decide(rows.X, codes, self.n_jobs),
-                sign_duals(duals, rows.class_index),
+                _signed(duals, rows.class_index),
                 norms,
             )
             stages.append(FirstStage(model, margins(decisions, rows.class_index)))
@@ -302,6 +301,7 @@ class StageFitter:
         return ClusteredSVC(
             n_regions,
             C=C,
+            multi_class="crammer_singer",
             intercept_scaling=1.0,
             tol=self.tol,
             max_iter=self.max_iter,
@@ -309,6 +309,13 @@ class StageFitter:
             random_state=self.seed,
             n_jobs=self.n_jobs,
         )
+
+
+def _signed(
+    duals: NDArray[np.float64], class_index: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    """Duals times labels; those of several classes in one problem have signs."""
+    return duals * np.where(class_index == 1, 1.0, -1.0) if len(duals) == 1 else duals
 
 
 def default_regions(n_rows: int) -> int:
