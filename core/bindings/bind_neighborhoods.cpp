@@ -1,3 +1,4 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
 #include "kernel_options.hpp"
@@ -18,6 +19,17 @@ nb::object to_numpy(std::vector<T> values) {
         nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
 }
 
+using Prior = std::optional<Matrix<const double>>;
+
+const double* data_of(const Prior& prior, std::int64_t n_rows, std::int32_t n_classes) {
+    if (!prior) return nullptr;
+    require(static_cast<std::int64_t>(prior->shape(0)) == n_rows &&
+                static_cast<std::int32_t>(prior->shape(1)) ==
+                    (n_classes == 2 ? 1 : n_classes),
+            "prior needs one entry per row and output");
+    return prior->data();
+}
+
 // Rows, their classes and the lists of the neighbourhoods.
 struct NeighborhoodTask {
     Vector<const std::int32_t> labels;
@@ -25,12 +37,14 @@ struct NeighborhoodTask {
     std::int32_t n_classes;
     Vector<const std::int64_t> start;
     Vector<const std::int32_t> rows;
+    Prior prior;
 
     LabelledRows data(std::int64_t n_rows) const {
         require(static_cast<std::int64_t>(labels.shape(0)) == n_rows &&
                     static_cast<std::int64_t>(weights.shape(0)) == n_rows,
                 "labels and weights need one entry per row");
-        return {labels.data(), weights.data(), n_classes};
+        return {labels.data(), weights.data(), n_classes,
+                data_of(prior, n_rows, n_classes)};
     }
     Neighborhoods neighborhoods() const {
         return {start.data(), rows.data(),
@@ -132,7 +146,8 @@ template <class Handle>
 void decide(const Handle& support_rows, const ModelArrays& arrays, const Kernel& kernel,
             std::int32_t n_classes, const Handle& queries,
             Vector<const std::int64_t> route, Vector<const std::int64_t> order,
-            Matrix<typename Handle::Rows::value_type> out, int n_threads) {
+            const Prior& prior, Matrix<typename Handle::Rows::value_type> out,
+            int n_threads) {
     const auto rows = queries.rows();
     require(
         static_cast<std::int64_t>(route.shape(0)) == rows.n_rows() &&
@@ -140,17 +155,19 @@ void decide(const Handle& support_rows, const ModelArrays& arrays, const Kernel&
             static_cast<std::int32_t>(out.shape(1)) == (n_classes == 2 ? 1 : n_classes),
         "route, order and out need one entry per query");
     decide_by_models(support_rows.rows(), arrays.models(), kernel, n_classes, rows,
-                     route.data(), order.data(), n_threads, out.data());
+                     route.data(), order.data(),
+                     data_of(prior, rows.n_rows(), n_classes), n_threads, out.data());
 }
 
 void bind_types(nb::module_& module) {
     nb::class_<NeighborhoodTask>(module, "NeighborhoodTask",
                                  "Classes and weights of rows, and lists of rows.")
         .def(nb::init<Vector<const std::int32_t>, Vector<const double>, std::int32_t,
-                      Vector<const std::int64_t>, Vector<const std::int32_t>>(),
+                      Vector<const std::int64_t>, Vector<const std::int32_t>, Prior>(),
              nb::kw_only(), nb::arg("labels").noconvert(),
              nb::arg("weights").noconvert(), nb::arg("n_classes"),
-             nb::arg("start").noconvert(), nb::arg("rows").noconvert());
+             nb::arg("start").noconvert(), nb::arg("rows").noconvert(),
+             nb::arg("prior").noconvert().none());
     nb::class_<LocalKernel>(module, "LocalKernel",
                             "Kernel and penalty of each neighbourhood, or a choice.")
         .def(
@@ -196,8 +213,9 @@ void bind_neighborhoods(nb::module_& module) {
         module.def("decide_by_models", &decide<Handle>, nb::arg("support_rows"),
                    nb::arg("models"), nb::arg("kernel"), nb::arg("n_classes"),
                    nb::arg("queries"), nb::arg("route").noconvert(),
-                   nb::arg("order").noconvert(), nb::arg("out").noconvert(),
-                   nb::arg("n_threads"), nb::call_guard<nb::gil_scoped_release>(),
+                   nb::arg("order").noconvert(), nb::arg("prior").noconvert().none(),
+                   nb::arg("out").noconvert(), nb::arg("n_threads"),
+                   nb::call_guard<nb::gil_scoped_release>(),
                    "Scores of each query by the model that it is routed to.");
     });
 }

@@ -67,7 +67,14 @@ struct PlainModel {
     std::vector<Members> members{};  // of each pair
     std::vector<std::vector<double>> beta{};
     std::vector<double> intercept{};
+    std::vector<double> prior{};  // rows x outputs, or none
 
+    double prior_of(std::int32_t row, const ClassPair& pair) const {
+        if (prior.empty()) return 0;
+        if (n_classes == 2) return prior[row];
+        const double* scores = prior.data() + row * n_classes;
+        return scores[pair.positive] / 2 - scores[pair.negative] / 2;
+    }
     void train(const Members& all, double C) {
         for (std::int32_t c = 0; c < n_classes; ++c)
             if (std::any_of(all.begin(), all.end(), [&](std::int32_t i) {
@@ -79,7 +86,9 @@ struct PlainModel {
                 if (a < b) pairs.push_back({a, b});
         for (const ClassPair& pair : pairs) {
             const PairProblem part(problem, all, C, pair);
-            const BoxedDual dual = part.dual(problem, kernel);
+            BoxedDual dual = part.dual(problem, kernel);
+            for (std::size_t i = 0; i < part.members.size(); ++i)
+                dual.target[i] -= prior_of(part.members[i], pair);
             members.push_back(part.members);
             beta.push_back(solve_pairwise(dual).alpha);
             intercept.push_back(
@@ -95,8 +104,16 @@ struct PlainModel {
                                               x, problem.table.n_cols);
         return result;
     }
-    std::vector<double> scores(const double* x) const {
-        if (!pairs.empty()) return plain_scores(n_classes, pairs, decisions(x));
+    // Of a row of the problem, added to its prior.
+    std::vector<double> scores(std::int32_t row) const {
+        std::vector<double> sums = decisions(problem.table.row(row));
+        for (std::size_t p = 0; p < pairs.size(); ++p)
+            sums[p] += prior_of(row, pairs[p]);
+        return scores(sums);
+    }
+    std::vector<double> scores(const double* x) const { return scores(decisions(x)); }
+    std::vector<double> scores(const std::vector<double>& decisions) const {
+        if (!pairs.empty()) return plain_scores(n_classes, pairs, decisions);
         if (n_classes == 2) return {classes[0] == 1 ? 1.0 : -1.0};
         std::vector<double> result(n_classes, -1.0);
         result[classes[0]] = 1;

@@ -285,7 +285,7 @@ void check_decisions(const World& world, const Kernel& kernel, double error) {
     for (const int n_threads : {1, 2, 5}) {
         std::vector<T> out(600 * n_outputs);
         decide_by_models(store.rows, FlatModels(models).view(), kernel, world.n_classes,
-                         queries.rows, route.data(), order.data(), n_threads,
+                         queries.rows, route.data(), order.data(), nullptr, n_threads,
                          out.data());
         if (n_threads == 1) first = out;
         CHECK(out == first);

@@ -61,7 +61,16 @@ def intercept(beta, K, lower, upper, target):
     return np.mean(ends) if ends else 0.0
 
 
-def pair_decisions(kernel, X, label, bounds, queries):
+def pair_prior(prior, pair):
+    """Share of a pair in decisions known beforehand, one column per output."""
+    if prior is None:
+        return 0.0
+    if prior.shape[1] == 1:
+        return prior[:, 0]
+    return (prior[:, pair[1]] - prior[:, pair[0]]) / 2
+
+
+def pair_decisions(kernel, X, label, bounds, queries, prior=None, query_prior=None):
     """Decisions of the SVM of each pair of the classes that have rows with a bound."""
     classes = np.unique(label[bounds > 0])
     decisions = {}
@@ -71,10 +80,14 @@ def pair_decisions(kernel, X, label, bounds, queries):
         box = sign * bounds[part]
         lower, upper = np.minimum(box, 0), np.maximum(box, 0)
         K = kernel_matrix(kernel, X[part], X[part])
-        beta = solve(K, lower, upper, sign)
-        b = intercept(beta, K, lower, upper, sign)
-        decisions[negative, positive] = (
-            kernel_matrix(kernel, queries, X[part]) @ beta + b
+        pair = negative, positive
+        target = sign - pair_prior(None if prior is None else prior[part], pair)
+        beta = solve(K, lower, upper, target)
+        b = intercept(beta, K, lower, upper, target)
+        decisions[pair] = (
+            kernel_matrix(kernel, queries, X[part]) @ beta
+            + b
+            + pair_prior(query_prior, pair)
         )
     return decisions
 
@@ -107,14 +120,14 @@ def constant(only, n_queries, n_classes):
     return scores
 
 
-def scores(kernel, X, label, bounds, n_classes, queries):
+def scores(kernel, X, label, bounds, n_classes, queries, prior=None, query_prior=None):
     """Scores of queries by the SVMs of all pairs of classes; zero without rows."""
     classes = np.unique(label[bounds > 0])
     if len(classes) == 0:
         return np.zeros((len(queries), 1 if n_classes == 2 else n_classes))
     if len(classes) == 1:
         return constant(classes[0], len(queries), n_classes)
-    decisions = pair_decisions(kernel, X, label, bounds, queries)
+    decisions = pair_decisions(kernel, X, label, bounds, queries, prior, query_prior)
     return one_vs_one(decisions, n_classes)
 
 

@@ -252,12 +252,13 @@ void cross_validate(const Rows& rows, const LabelledRows& data,
 }
 
 // Scores of each query by the model route[i]; queries of one model stand together in
-// `order`, so that its support vectors are looked up once.
+// `order`, so that its support vectors are looked up once. prior: queries x outputs, or
+// null.
 template <class Rows, class T = typename Rows::value_type>
 void decide_by_models(const Rows& support_rows, const LocalModels& models,
                       const Kernel& kernel, std::int32_t n_classes, const Rows& queries,
                       const std::int64_t* route, const std::int64_t* order,
-                      int n_threads, T* out) {
+                      const double* prior, int n_threads, T* out) {
     constexpr std::int64_t chunk = 256;
     const std::int64_t n = queries.n_rows();
     const auto task = [&](std::int64_t block) {
@@ -267,7 +268,8 @@ void decide_by_models(const Rows& support_rows, const LocalModels& models,
              ++q) {
             const std::int64_t i = order[q];
             if (route[i] != current) decision.choose(current = route[i]);
-            decision.decide(queries, i, out + i * decision.n_outputs());
+            const std::int64_t first = i * decision.n_outputs();
+            decision.decide(queries, i, prior ? prior + first : nullptr, out + first);
         }
     };
     const std::int64_t n_blocks = (n + chunk - 1) / chunk;

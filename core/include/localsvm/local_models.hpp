@@ -146,8 +146,8 @@ class LocalDecision {
              p < models_.pair_start[model + 1]; ++p)
             pairs_.push_back({models_.pairs[2 * p], models_.pairs[2 * p + 1]});
     }
-    // Scores of row i of `queries` by the chosen model.
-    void decide(const Rows& queries, std::int64_t i, T* out) {
+    // Scores of row i of `queries` by the chosen model, added to its prior unless null.
+    void decide(const Rows& queries, std::int64_t i, const double* prior, T* out) {
         if (pairs_.empty()) return votes_.constant(models_.only_class[model_], out);
         comparison_.from(queries, i, 0, n_support_, values_.data());
         kernel_.apply(values_.data(), n_support_);
@@ -158,7 +158,10 @@ class LocalDecision {
                     models_.coef + models_.coef_start[model_] + p * n_support_;
                 return vector_loops<T>().dot_wide(
                            values_.data(), coef, static_cast<std::size_t>(n_support_)) +
-                       models_.intercept[models_.pair_start[model_] + p];
+                       models_.intercept[models_.pair_start[model_] + p] +
+                       (prior
+                            ? votes_.between(prior, pairs_[static_cast<std::size_t>(p)])
+                            : 0.0);
             },
             out);
     }

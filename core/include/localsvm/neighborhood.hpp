@@ -15,11 +15,13 @@
 
 namespace localsvm {
 
-// Labels 0 ... n_classes - 1; the box of row i is C weight[i].
+// Labels 0 ... n_classes - 1; the box of row i is C weight[i]. The SVMs learn what is
+// to be added to the prior, rows x outputs, if there is one.
 struct LabelledRows {
     const std::int32_t* label;
     const double* weight;
     std::int32_t n_classes;
+    const double* prior = nullptr;
 };
 
 struct KernelSettings {
@@ -36,7 +38,7 @@ inline constexpr std::int64_t largest_gram = 2000;
 struct PairSolution {
     ClassPair classes{};
     std::vector<double> beta;      // per row of the neighbourhood
-    std::vector<double> gradient;  // K beta - target; decisions need it
+    std::vector<double> gradient;  // K beta - target; decision() needs it
     SmoCertificate certificate;
 };
 
@@ -122,7 +124,8 @@ class Neighborhood {
     double decision(std::int64_t pair, std::int64_t position) const {
         const PairSolution& solution = pairs_[static_cast<std::size_t>(pair)];
         const auto p = static_cast<std::size_t>(position);
-        return solution.gradient[p] + target(solution.classes, position) +
+        // The target of every row is its sign minus its prior, which so is added here.
+        return solution.gradient[p] + sign(solution.classes, position) +
                solution.certificate.intercept;
     }
     // One score per class, or one in all for two classes.
@@ -176,10 +179,15 @@ class Neighborhood {
                     gram_[static_cast<std::size_t>(j * stride_ + i)] =
                         gram_[static_cast<std::size_t>(i * stride_ + j)];
     }
-    double target(const ClassPair& classes, std::int64_t position) const {
+    double sign(const ClassPair& classes, std::int64_t position) const {
         if (held_out_[static_cast<std::size_t>(position)]) return 0;
         const std::int32_t own = label(position);
         return own == classes.positive ? 1.0 : own == classes.negative ? -1.0 : 0.0;
+    }
+    double prior(const ClassPair& classes, std::int64_t position) const {
+        if (!data_.prior) return 0;
+        const std::int64_t row = members_[static_cast<std::size_t>(position)];
+        return votes_.between(data_.prior + row * votes_.n_outputs(), classes);
     }
 
     void solve_pair(PairSolution& solution, double C, double warm, bool decisions) {
@@ -190,15 +198,15 @@ class Neighborhood {
         beta_.clear();
         solution.beta.resize(members_.size());
         for (std::int64_t p = 0; p < size(); ++p) {
-            const double sign = target(solution.classes, p);
+            const double side = sign(solution.classes, p);
             double& beta = solution.beta[static_cast<std::size_t>(p)];
-            beta = sign == 0 ? 0 : beta * warm;
-            if (sign == 0 && !decisions) continue;
-            const double bound = sign * C * weight(p);
+            beta = side == 0 ? 0 : beta * warm;
+            if (side == 0 && !decisions) continue;
+            const double bound = side * C * weight(p);
             positions_.push_back(p);
             lower_.push_back(std::min(bound, 0.0));
             upper_.push_back(std::max(bound, 0.0));
-            target_.push_back(sign);
+            target_.push_back(side - prior(solution.classes, p));
             beta_.push_back(warm == 0 ? 0 : beta);
         }
         solution.gradient.resize(decisions ? members_.size() : 0);

@@ -22,6 +22,11 @@ class OneVsOne {
 
     std::int64_t n_outputs() const { return n_classes_ == 2 ? 1 : n_classes_; }
 
+    // Share of a pair in given scores of a row, one per output.
+    double between(const double* scores, const ClassPair& pair) const {
+        if (n_classes_ == 2) return scores[0];
+        return (scores[pair.positive] - scores[pair.negative]) / 2;
+    }
     // Where all training rows had the class `only`.
     template <class T>
     void constant(std::int32_t only, T* out) const {

@@ -25,12 +25,16 @@ class LabelledRows:
     weight : ndarray of shape (n_samples,), float64
         The penalty of row i is C times its weight; 0 leaves it out.
     n_classes : int
+    prior : ndarray of shape (n_samples, n_outputs), float64, or None
+        Decisions known beforehand, to which those of the SVMs are added. Of several
+        classes a pair gets half the difference of its two.
     """
 
     X: Any
     class_index: NDArray[np.int32]
     weight: NDArray[np.float64]
     n_classes: int
+    prior: NDArray[np.float64] | None = None
 
     @property
     def n_outputs(self) -> int:
@@ -168,6 +172,7 @@ class LocalModels:
         X: Any,
         route: NDArray[np.int64],
         n_threads: int,
+        prior: NDArray[np.float64] | None = None,
     ) -> NDArray[Any]:
         """Scores of each row of X by the model that it is routed to.
 
@@ -181,6 +186,8 @@ class LocalModels:
         X : ndarray or CSR of shape (n_samples, n_features), stored as the support rows
         route : ndarray of shape (n_samples,), int64
         n_threads : int
+        prior : ndarray of shape (n_samples, n_outputs), float64, or None
+            As in :class:`LabelledRows`, of the rows of X.
 
         Returns
         -------
@@ -212,6 +219,7 @@ class LocalModels:
             queries,
             route,
             order,
+            prior,
             out,
             n_threads,
         )
@@ -318,4 +326,5 @@ def _task(
         n_classes=rows.n_classes,
         start=np.arange(n_models + 1, dtype=np.int64) * size,
         rows=np.ascontiguousarray(neighborhoods).ravel(),
+        prior=rows.prior,
     )
