@@ -287,8 +287,9 @@ class BaseClusteredSVC(BaseLocalClassifier):
             "hinge",
         ):
             raise ValueError(
-                "multi_class='crammer_singer' needs assignment='soft' and loss='hinge'; "
-                f"found assignment={self.assignment!r} and loss={self.loss!r}."
+                "multi_class='crammer_singer' needs assignment='soft' and "
+                f"loss='hinge'; found assignment={self.assignment!r} and "
+                f"loss={self.loss!r}."
             )
 
 

@@ -220,11 +220,12 @@ def _principal_axes(
     seed: int,
 ) -> NDArray[np.float64]:
     """Leading principal axes of the first rows, as columns."""
-    weight = rows.sample_weight[:_SAMPLED_ROWS, np.newaxis]
-    centred = (rows.X[:_SAMPLED_ROWS] - mean) / divisor * np.sqrt(weight)
+    dtype = rows.X.dtype
+    weight = np.sqrt(rows.sample_weight[:_SAMPLED_ROWS, np.newaxis]).astype(dtype)
+    centred = (rows.X[:_SAMPLED_ROWS] - mean.astype(dtype)) * weight
+    centred /= divisor.astype(dtype)
     if centred.shape[1] > _LARGEST_COVARIANCE:
         _, _, axes = randomized_svd(centred, n_kept, random_state=seed)
         return np.asarray(axes.T, dtype=np.float64)
-    centred = centred.astype(rows.X.dtype)
     _, axes = np.linalg.eigh((centred.T @ centred).astype(np.float64))
     return np.asarray(axes[:, ::-1][:, :n_kept])

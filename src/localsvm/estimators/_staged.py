@@ -84,7 +84,7 @@ class StagedSVC(BaseLocalClassifier):
     class_weight : dict, "balanced" or None, default=None
         Multiplies the sample weights by class, in both stages and in the held-out
         errors.
-    tol : float, default=0.03
+    tol : float, default=0.05
         Relative duality gap of the first stage, and largest violation of the optimality
         conditions in the second.
     max_iter : int, default=100
@@ -185,7 +185,7 @@ class StagedSVC(BaseLocalClassifier):
         n_regions: int | str = "auto",
         n_components: int | str | None = "auto",
         class_weight: Any = None,
-        tol: float = 0.03,
+        tol: float = 0.05,
         max_iter: int = 100,
         max_time: float | None = None,
         random_state: Any = None,

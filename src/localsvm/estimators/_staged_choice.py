@@ -25,6 +25,7 @@ from localsvm.estimators._stages import (
 FEWEST_ROWS_TO_HOLD_OUT = 10_000
 
 _N_FOLDS = 5
+_FIRST_FOLDS = 2
 _TRIAL_ROWS = (12_000, 40_000)
 _TRIAL_SHARE = 0.2
 _FULL = len(_TRIAL_ROWS)
@@ -194,16 +195,22 @@ class Chooser:
         if self._out_of_time(question):
             return False
         lead = 0.0
-        n_rungs = 1 + (self._holds_out and self._n_rows > _TRIAL_ROWS[0])
-        for rung in range(n_rungs):
+        for rung, n_folds in self._levels:
             old, new = (
-                self._evaluate(question, with_thresholds(setting, grid), rung)
+                self._evaluate(question, with_thresholds(setting, grid), rung, n_folds)
                 for setting in (best, challenger)
             )
             lead = new.lead(new.wrong[new.best()], old.wrong[old.best()])
             if abs(lead) > _CLOSE:
                 break
         return lead > _CLEAR
+
+    @property
+    def _levels(self) -> list[tuple[int, int]]:
+        """Rungs and folds at which candidates are compared, as long as it is close."""
+        if not self._holds_out:
+            return [(0, _FIRST_FOLDS), (0, _N_FOLDS)]
+        return [(0, 1), (1, 1)] if self._n_rows > _TRIAL_ROWS[0] else [(0, 1)]
 
     def _choose_penalty(self, grid: Grid, best: StagedSetting) -> StagedSetting:
         """Penalty of the first stage: by both stages, near ties by the first alone."""
@@ -270,19 +277,23 @@ class Chooser:
         return evaluation.settings[evaluation.best()]
 
     def _evaluate(
-        self, question: str, settings: list[StagedSetting], rung: int
+        self,
+        question: str,
+        settings: list[StagedSetting],
+        rung: int,
+        n_folds: int = _N_FOLDS,
     ) -> Evaluation:
         """Held-out errors of settings with one preparation."""
         start = time.perf_counter()
-        trial = self._trial(settings[0], rung)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            wrong = trial.wrong(settings)
+            trial = self._trial(settings[0], rung)
+            wrong = trial.wrong(settings, n_folds)
         evaluation = Evaluation(
             question,
             settings,
             wrong,
-            trial.weight,
+            trial.weight(n_folds),
             trial.n_rows,
             time.perf_counter() - start,
         )
@@ -294,9 +305,7 @@ class Chooser:
         if key not in self._trials:
             rows, folds = self._folds(rung)
             sizes = self.sizes.shrunk(rows.X.shape[0] / self._n_rows)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                self._trials[key] = Trial(self.fitter, sizes, rows, folds, setting)
+            self._trials[key] = Trial(self.fitter, sizes, rows, folds, setting)
         return self._trials[key]
 
     def _folds(self, rung: int) -> tuple[TrainingRows, list[Fold]]:
@@ -340,15 +349,25 @@ class Trial:
         setting: StagedSetting,
     ) -> None:
         self.n_rows = rows.X.shape[0]
-        self.weight = np.concatenate([rows.penalty_weight[test] for _, test in folds])
-        self._folds = [
-            _TrialFold(fitter, sizes, rows.take(train), rows.take(test), setting)
+        self._parts = [
+            (fitter, sizes, rows.take(train), rows.take(test), setting)
             for train, test in folds
         ]
+        self._folds: list[_TrialFold] = []
 
-    def wrong(self, settings: list[StagedSetting]) -> NDArray[np.bool_]:
-        """Whether each setting is wrong on each held-out row."""
-        return np.concatenate([fold.wrong(settings) for fold in self._folds], axis=1)
+    def weight(self, n_folds: int) -> NDArray[np.float64]:
+        """Weights of the held-out rows of the first folds."""
+        return np.concatenate(
+            [part[3].penalty_weight for part in self._parts[:n_folds]]
+        )
+
+    def wrong(self, settings: list[StagedSetting], n_folds: int) -> NDArray[np.bool_]:
+        """Whether each setting is wrong on each held-out row of the first folds."""
+        for part in self._parts[len(self._folds) : n_folds]:
+            self._folds.append(_TrialFold(*part))
+        return np.concatenate(
+            [fold.wrong(settings) for fold in self._folds[:n_folds]], axis=1
+        )
 
 
 class _TrialFold:
@@ -442,11 +461,12 @@ def selection_table(
             known = asdict(setting)
             if setting.threshold == 0:
                 known |= {"cell_size": 0, "gamma_factor": np.nan, "kernel_C": np.nan}
-            key = (evaluation.n_rows, *map(str, known.values()))
+            n_held_out = len(evaluation.weight)
+            key = (evaluation.n_rows, n_held_out, *map(str, known.values()))
             entry = {
                 "question": evaluation.question,
                 "n_rows": evaluation.n_rows,
-                "n_held_out": len(evaluation.weight),
+                "n_held_out": n_held_out,
                 **known,
                 "error": float(error),
                 "seconds": evaluation.seconds / len(evaluation.settings),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from localsvm.solvers import (
     LabelledRows,
     LocalKernel,
     cross_validate_neighborhoods,
+    fit_neighborhoods,
 )
 
 # A margin of one is what the hinge asks of a row.
@@ -250,44 +252,71 @@ class StageFitter:
         """Decisions for the rows from ``n_train`` on, by models of those before.
 
         Returns an array of shape (n_settings, n_held_out, n_outputs); settings run
-        through the gamma factors and, within, the penalties. They share the kernel
-        matrices.
+        through the gamma factors and, within, the penalties.
         """
-        rows = replace(rows, X=densified(rows.X))
+        labelled = LabelledRows(
+            densified(rows.X), rows.class_index, rows.penalty_weight, len(self.classes)
+        )
+        options = KernelOptions(
+            tol=_SEARCH_TOL,
+            max_iter=max(_FEWEST_STEPS, _STEPS_PER_ROW * n_train),
+            n_threads=effective_n_jobs(self.n_jobs),
+        )
+        if sizes.in_cells(n_train):
+            return self._score_cells(labelled, n_train, grid, options)
+        return self._score_one_model(labelled, n_train, grid, options)
+
+    def _score_one_model(
+        self,
+        rows: LabelledRows,
+        n_train: int,
+        grid: SecondGrid,
+        options: KernelOptions,
+    ) -> NDArray[Any]:
+        train = rows.take(slice(n_train))
+        held_out = rows.X[n_train:]
+        gamma = 1.0 / typical_distance(train.X)
+        every_row = np.arange(n_train, dtype=np.int32)[np.newaxis]
+        route = np.zeros(held_out.shape[0], dtype=np.int64)
+
+        def score(pair: tuple[float, float]) -> NDArray[Any]:
+            kernel = Kernel("rbf", gamma * pair[0])
+            local = LocalKernel(kernel, pair[1])
+            models = fit_neighborhoods(train, every_row, local, options)
+            return models.decide(train.X, kernel, rows.n_classes, held_out, route, 1)
+
+        settings = list(product(grid.gamma_factors, grid.penalties))
+        return np.array([score(setting) for setting in settings])
+
+    def _score_cells(
+        self,
+        rows: LabelledRows,
+        n_train: int,
+        grid: SecondGrid,
+        options: KernelOptions,
+    ) -> NDArray[Any]:
+        """Score on cells that cover the held-out rows; settings share their Gram."""
         n_rows = rows.X.shape[0]
-        cells, owner, local = self._cells(rows.X, n_train, grid.cell_size, sizes)
+        held_out = np.arange(n_train, n_rows)
+        k = min(n_rows, round(grid.cell_size * n_rows / n_train))
+        search = fit_search(make_search("auto", rows.X, k), rows.X)
+        cover = cover_rows(rows.X, held_out, search, (k, max(1, k // 4)), self.n_jobs)
+        local = LocalKernel(
+            Kernel("rbf"),
+            1.0,
+            local_gamma=True,
+            C_factors=grid.penalties,
+            gamma_factors=grid.gamma_factors,
+        )
         (scores,) = cross_validate_neighborhoods(
-            LabelledRows(
-                rows.X, rows.class_index, rows.penalty_weight, len(self.classes)
-            ),
-            cells,
-            owner,
-            [(np.arange(n_train), np.arange(n_train, n_rows))],
-            replace(local, C_factors=grid.penalties, gamma_factors=grid.gamma_factors),
-            KernelOptions(
-                tol=_SEARCH_TOL,
-                max_iter=_most_steps(n_train),
-                n_threads=effective_n_jobs(self.n_jobs),
-            ),
+            rows,
+            cover.neighborhoods,
+            cover.labels,
+            [(np.arange(n_train), held_out)],
+            local,
+            options,
         )
         return scores
-
-    def _cells(
-        self, X: Any, n_train: int, size: int, sizes: StageSizes
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], LocalKernel]:
-        """Cells that cover the rows from ``n_train`` on, and who owns which row."""
-        n_rows = X.shape[0]
-        if not sizes.in_cells(n_train):
-            gamma = 1.0 / typical_distance(X[:n_train])
-            every_row = np.arange(n_rows, dtype=np.int32)[np.newaxis]
-            owner = np.zeros(n_rows, dtype=np.int32)
-            return every_row, owner, LocalKernel(Kernel("rbf", gamma), 1.0)
-        k = min(n_rows, round(size * n_rows / n_train))
-        search = fit_search(make_search("auto", X, k), X)
-        held_out = np.arange(n_train, n_rows)
-        cover = cover_rows(X, held_out, search, (k, max(1, k // 4)), self.n_jobs)
-        local = LocalKernel(Kernel("rbf"), 1.0, local_gamma=True)
-        return cover.neighborhoods, cover.labels, local
 
     def _introduce(self, model: Any, rows: TrainingRows) -> None:
         """Tell a model what its validation of rows would have."""
@@ -321,10 +350,6 @@ def _signed(
 def default_regions(n_rows: int) -> int:
     """One region per hundred rows, from 20 (one per twenty rows) to 800."""
     return int(np.clip(n_rows // 100, max(1, min(20, n_rows // 20)), 800))
-
-
-def _most_steps(n_rows: int) -> int:
-    return max(_FEWEST_STEPS, _STEPS_PER_ROW * n_rows)
 
 
 def typical_distance(X: Any) -> float:

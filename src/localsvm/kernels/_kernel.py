@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -59,6 +60,39 @@ class Kernel:
         else:
             values = rbf_kernel(X, Z, self.gamma)
         return np.asarray(values)
+
+    def compare_with(
+        self, Z: NDArray[Any], gamma: float
+    ) -> Callable[[NDArray[Any]], NDArray[Any]]:
+        """Prepare the values of blocks of rows with fixed ones, in their dtype.
+
+        ``gamma`` takes the place of the kernel's own. Distances are taken from
+        products of rows that are centred on Z, since float32 loses less to
+        cancellation then.
+        """
+        if self.name != "rbf":
+            return replace(self, gamma=gamma)._products_with(Z)
+        center = Z.mean(axis=0, dtype=np.float64).astype(Z.dtype)
+        shifted = Z - center
+        slope = np.ascontiguousarray(2 * gamma * shifted.T, dtype=Z.dtype)
+        offset = np.asarray(-gamma * row_norms(shifted, squared=True), dtype=Z.dtype)
+
+        def compare(X: NDArray[Any]) -> NDArray[Any]:
+            moved = X - center
+            values = moved @ slope
+            values += offset
+            values -= gamma * np.asarray(row_norms(moved, squared=True))[:, np.newaxis]
+            np.minimum(values, 0, out=values)
+            return np.asarray(np.exp(values, out=values))
+
+        return compare
+
+    def _products_with(self, Z: NDArray[Any]) -> Callable[[NDArray[Any]], NDArray[Any]]:
+        if self.name == "linear":
+            return lambda X: np.asarray(X @ Z.T)
+        return lambda X: np.asarray(
+            (self.gamma * (X @ Z.T) + self.coef0) ** self.degree
+        )
 
     def weighted_gradient(
         self, X: Any, Z: Any, weights: NDArray[np.float64], gamma: float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,6 +19,11 @@ class CoreKernel(Protocol):
 
     def to_core(self) -> _core.Kernel:
         """Give the kernel as the core takes it."""
+
+    def compare_with(
+        self, Z: NDArray[Any], gamma: float
+    ) -> Callable[[NDArray[Any]], NDArray[Any]]:
+        """Prepare the values of blocks of rows with fixed ones."""
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from localsvm import _core
 from localsvm._rows import as_rows
 from localsvm.solvers._kernel import CoreKernel, KernelOptions
+from localsvm.solvers._large_models import LargeModel
+
+_LARGE_MODEL, _MANY_QUERIES = 300, 32
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,17 @@ class LabelledRows:
     def n_outputs(self) -> int:
         """Number of scores per row."""
         return 1 if self.n_classes == 2 else self.n_classes
+
+    def take(self, index: Any) -> LabelledRows:
+        """Part of the rows."""
+        prior = None if self.prior is None else self.prior[index]
+        return replace(
+            self,
+            X=self.X[index],
+            class_index=self.class_index[index],
+            weight=self.weight[index],
+            prior=prior,
+        )
 
 
 @dataclass(frozen=True)
@@ -197,6 +212,67 @@ class LocalModels:
             -1 for classes that are not there.
         """
         out = np.empty((X.shape[0], 1 if n_classes == 2 else n_classes), X.dtype)
+        small = np.ones(X.shape[0], dtype=bool)
+        for model in self._large_models(X, route):
+            rows = np.flatnonzero(route == model)
+            small[rows] = False
+            out[rows] = self._large_model(model, support_rows, n_classes).decide(
+                kernel, X[rows], None if prior is None else prior[rows], n_threads
+            )
+        if small.all():
+            self._decide_small(
+                support_rows, kernel, n_classes, X, route, n_threads, prior, out
+            )
+        elif small.any():
+            part = out[small]
+            self._decide_small(
+                support_rows,
+                kernel,
+                n_classes,
+                X[small],
+                route[small],
+                n_threads,
+                None if prior is None else prior[small],
+                part,
+            )
+            out[small] = part
+        return out
+
+    def _large_models(self, X: Any, route: NDArray[np.int64]) -> list[int]:
+        """Models for which matrix products pay: many support vectors and queries."""
+        if sparse.issparse(X):
+            return []
+        n_support = np.diff(self.support_start)
+        n_queries = np.bincount(route, minlength=len(n_support))
+        large = (n_support >= _LARGE_MODEL) & (n_queries >= _MANY_QUERIES)
+        return [int(model) for model in np.flatnonzero(large)]
+
+    def _large_model(self, model: int, support_rows: Any, n_classes: int) -> LargeModel:
+        first, last = self.pair_start[model : model + 2]
+        support = self.support[
+            self.support_start[model] : self.support_start[model + 1]
+        ]
+        coef = self.coef[self.coef_start[model] : self.coef_start[model + 1]]
+        return LargeModel(
+            support_rows[support],
+            float(self.gamma[model]),
+            coef.reshape(last - first, len(support)),
+            self.intercept[first:last],
+            self.pairs.reshape(-1, 2)[first:last],
+            n_classes,
+        )
+
+    def _decide_small(
+        self,
+        support_rows: Any,
+        kernel: CoreKernel,
+        n_classes: int,
+        X: Any,
+        route: NDArray[np.int64],
+        n_threads: int,
+        prior: NDArray[np.float64] | None,
+        out: NDArray[Any],
+    ) -> None:
         order = np.argsort(route, kind="stable").astype(np.int64, copy=False)
         arrays = _core.ModelArrays(
             support_start=self.support_start,
@@ -223,7 +299,6 @@ class LocalModels:
             out,
             n_threads,
         )
-        return out
 
 
 def fit_neighborhoods(
