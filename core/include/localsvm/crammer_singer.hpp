@@ -147,7 +147,7 @@ class CrammerSingerModel {
 
   private:
     // As a part of the margin, which is 1.
-    static constexpr double trail = 0.5;
+    static constexpr double trail = 0.3;
 
     double* duals(std::int64_t i) { return alpha_.data() + i * n_classes_; }
     const double* duals(std::int64_t i) const { return alpha_.data() + i * n_classes_; }
@@ -225,45 +225,16 @@ class CrammerSingerModel {
     std::vector<double> gradient_, key_;  // of the row at hand
 };
 
-namespace detail {
-
-// Rows by their first node.
-struct NodeOrder {
-    std::vector<std::int64_t> start, row_of;
-
-    template <class T>
-    NodeOrder(const Codes<T>& codes, std::int64_t n_rows)
-        : start(static_cast<std::size_t>(codes.n_nodes) + 1),
-          row_of(static_cast<std::size_t>(n_rows)) {
-        const auto first = [&](std::int64_t i) {
-            return static_cast<std::size_t>(codes.nodes[i * codes.per_row]);
-        };
-        for (std::int64_t i = 0; i < n_rows; ++i) start[first(i) + 1] += 1;
-        for (std::size_t r = 1; r < start.size(); ++r) start[r] += start[r - 1];
-        std::vector<std::int64_t> place(start);
-        for (std::int64_t i = 0; i < n_rows; ++i)
-            row_of[static_cast<std::size_t>(place[first(i)]++)] = i;
-    }
-    Blocks blocks() const {
-        return {start.data(), row_of.data(),
-                static_cast<std::int64_t>(start.size()) - 1};
-    }
-};
-
-}  // namespace detail
-
 // nodes: codes.n_nodes x n_problems vectors.
 template <class Rows>
-Certificate solve_jointly(const Rows& rows, const Batch& batch,
+Certificate solve_jointly(const Rows& rows, const Batch& batch, const Blocks& all_rows,
                           const Codes<typename Rows::value_type>& codes,
                           const Settings& settings, const Watch& watch,
                           StopFlag& stop) {
     Certificate certificate;
     run_tasks(1, 1, watch, stop, [&](std::int64_t) {
-        // Rows of one node share most of their vectors, which then stay in the cache.
-        const detail::NodeOrder order(codes, rows.n_rows());
-        CodedWeights<Rows> weights({rows, batch.bias}, order.blocks(), codes,
-                                   batch.nodes, batch.n_problems);
+        CodedWeights<Rows> weights({rows, batch.bias}, all_rows, codes, batch.nodes,
+                                   batch.n_problems);
         CrammerSingerModel<Rows> model(weights, rows, batch, stop);
         certificate = Descent(model, settings, 0, stop).solve();
         model.store_duals();
