@@ -73,6 +73,18 @@ std::vector<Certificate> solve_blocks(const Handle& matrix, const LinearTask& ta
         });
 }
 
+// All rows as one block.
+struct EveryRow {
+    std::int64_t start[2];
+    std::vector<std::int64_t> row_of;
+
+    explicit EveryRow(std::int64_t n_rows)
+        : start{0, n_rows}, row_of(static_cast<std::size_t>(n_rows)) {
+        std::iota(row_of.begin(), row_of.end(), 0);
+    }
+    Blocks block() const { return {start, row_of.data(), 1}; }
+};
+
 template <class T, class Rows>
 Codes<T> codes_of(const Rows& rows, Matrix<const std::int32_t> code_nodes,
                   Matrix<const T> coefficients, std::size_t n_nodes) {
@@ -92,15 +104,13 @@ std::vector<Certificate> solve_codes(
     const RunOptions& options) {
     const auto rows = matrix.rows();
     const auto codes = codes_of(rows, code_nodes, coefficients, task.nodes.shape(1));
-    std::vector<std::int64_t> every_row(static_cast<std::size_t>(rows.n_rows()));
-    std::iota(every_row.begin(), every_row.end(), 0);
-    const std::int64_t start[2] = {0, rows.n_rows()};
+    const EveryRow every_row(rows.n_rows());
     const Batch batch = task.batch(rows, codes.n_nodes, options.n_threads);
-    return run_released(
-        options.max_time, options.cancelled, [&](const Watch& watch, StopFlag& stop) {
-            return solve_coded(rows, batch, Blocks{start, every_row.data(), 1}, codes,
-                               options.settings, watch, stop);
-        });
+    return run_released(options.max_time, options.cancelled,
+                        [&](const Watch& watch, StopFlag& stop) {
+                            return solve_coded(rows, batch, every_row.block(), codes,
+                                               options.settings, watch, stop);
+                        });
 }
 
 template <class Handle>
@@ -110,11 +120,13 @@ Certificate solve_codes_jointly(
     const RunOptions& options) {
     const auto rows = matrix.rows();
     const auto codes = codes_of(rows, code_nodes, coefficients, task.nodes.shape(0));
+    const EveryRow every_row(rows.n_rows());
     const Batch batch = task.joint_batch(rows);
-    return run_released(
-        options.max_time, options.cancelled, [&](const Watch& watch, StopFlag& stop) {
-            return solve_jointly(rows, batch, codes, options.settings, watch, stop);
-        });
+    return run_released(options.max_time, options.cancelled,
+                        [&](const Watch& watch, StopFlag& stop) {
+                            return solve_jointly(rows, batch, every_row.block(), codes,
+                                                 options.settings, watch, stop);
+                        });
 }
 
 void bind_types(nb::module_& module) {

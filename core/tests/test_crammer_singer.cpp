@@ -41,9 +41,9 @@ Run run_jointly(const Store& store, const Task<T>& task, Options options) {
     options.n_problems = task.n_classes;
     return run_batch(task.problem, options, task.codes.n_nodes,
                      [&](const Batch& batch, StopFlag& stop) {
-                         return std::vector<Certificate>{
-                             solve_jointly(store.rows, batch, task.codes.view(),
-                                           options.settings, options.watch, stop)};
+                         return std::vector<Certificate>{solve_jointly(
+                             store.rows, batch, task.problem.blocks(),
+                             task.codes.view(), options.settings, options.watch, stop)};
                      });
 }
 

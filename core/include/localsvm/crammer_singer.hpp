@@ -8,8 +8,9 @@
 //          sum_r a_ir = 0,   a_ir <= U_ir = C_i for r = y_i, else 0
 // Step     All a_ir of a row at once [Keerthi 2008, Section 3; Crammer 2002]. With
 //          g_r = f_r(x_i) + e_ir and A = |c_i|^2 (|x_i|^2 + bias^2),
-//              a_ir <- U_ir + min(0, v - k_r),   k_r = g_r / A - a_ir + U_ir,
-//          where the level v makes the sum 0; the k_r in descending order lead to it.
+//              a_ir <- min(U_ir, v - b_r),   b_r = g_r / A - a_ir,
+//          where the level v makes the sum 0; b_r + U_ir in descending order lead to
+//          it.
 // Held     max_r g_r <= min g_r over a_ir < U_ir: the row is optimal as it is.
 // Shrink   Also a class rests, for one row, whose a_ir is 0 and whose g_r trails the
 //          level of the row's free classes by a good part of the margin.
@@ -147,7 +148,7 @@ class CrammerSingerModel {
 
   private:
     // As a part of the margin, which is 1.
-    static constexpr double trail = 0.5;
+    static constexpr double trail = 0.3;
 
     double* duals(std::int64_t i) { return alpha_.data() + i * n_classes_; }
     const double* duals(std::int64_t i) const { return alpha_.data() + i * n_classes_; }
@@ -163,15 +164,25 @@ class CrammerSingerModel {
             std::max(curvature_[i], std::numeric_limits<double>::min());
         double* alpha = duals(i);
         const std::int32_t* classes = active(i);
-        const auto key = [&](std::int32_t p) {
-            const std::int32_t r = classes[p];
-            return (gradient_[p] - highest) / curvature - alpha[r] + cap(i, r);
+        const auto base = [&](std::int32_t p) {
+            return (gradient_[p] - highest) / curvature - alpha[classes[p]];
         };
-        for (std::int32_t p = 0; p < n_active_[i]; ++p) key_[p] = key(p);
-        const double level = find_level(n_active_[i], batch_.bound[i]);
+        for (std::int32_t p = 0; p < n_active_[i]; ++p)
+            key_[p] = base(p) + cap(i, classes[p]);
+        const double rough = find_level(n_active_[i], batch_.bound[i]);
+        // Again without the caps, in which duals much smaller than C_i drown.
+        double sum = 0, held = batch_.bound[i];
+        int n_free = 0;
+        for (std::int32_t p = 0; p < n_active_[i]; ++p) {
+            if (base(p) + cap(i, classes[p]) <= rough) continue;
+            sum += base(p);
+            n_free += 1;
+            if (classes[p] == batch_.label[i]) held = 0;
+        }
+        const double level = (sum - held) / n_free;
         for (std::int32_t p = 0; p < n_active_[i]; ++p) {
             const std::int32_t r = classes[p];
-            const double moved = cap(i, r) + std::min(0.0, level - key(p));
+            const double moved = std::min(cap(i, r), level - base(p));
             const double delta = moved - alpha[r];
             if (delta == 0) continue;
             alpha[r] = moved;
@@ -225,45 +236,16 @@ class CrammerSingerModel {
     std::vector<double> gradient_, key_;  // of the row at hand
 };
 
-namespace detail {
-
-// Rows by their first node.
-struct NodeOrder {
-    std::vector<std::int64_t> start, row_of;
-
-    template <class T>
-    NodeOrder(const Codes<T>& codes, std::int64_t n_rows)
-        : start(static_cast<std::size_t>(codes.n_nodes) + 1),
-          row_of(static_cast<std::size_t>(n_rows)) {
-        const auto first = [&](std::int64_t i) {
-            return static_cast<std::size_t>(codes.nodes[i * codes.per_row]);
-        };
-        for (std::int64_t i = 0; i < n_rows; ++i) start[first(i) + 1] += 1;
-        for (std::size_t r = 1; r < start.size(); ++r) start[r] += start[r - 1];
-        std::vector<std::int64_t> place(start);
-        for (std::int64_t i = 0; i < n_rows; ++i)
-            row_of[static_cast<std::size_t>(place[first(i)]++)] = i;
-    }
-    Blocks blocks() const {
-        return {start.data(), row_of.data(),
-                static_cast<std::int64_t>(start.size()) - 1};
-    }
-};
-
-}  // namespace detail
-
 // nodes: codes.n_nodes x n_problems vectors.
 template <class Rows>
-Certificate solve_jointly(const Rows& rows, const Batch& batch,
+Certificate solve_jointly(const Rows& rows, const Batch& batch, const Blocks& all_rows,
                           const Codes<typename Rows::value_type>& codes,
                           const Settings& settings, const Watch& watch,
                           StopFlag& stop) {
     Certificate certificate;
     run_tasks(1, 1, watch, stop, [&](std::int64_t) {
-        // Rows of one node share most of their vectors, which then stay in the cache.
-        const detail::NodeOrder order(codes, rows.n_rows());
-        CodedWeights<Rows> weights({rows, batch.bias}, order.blocks(), codes,
-                                   batch.nodes, batch.n_problems);
+        CodedWeights<Rows> weights({rows, batch.bias}, all_rows, codes, batch.nodes,
+                                   batch.n_problems);
         CrammerSingerModel<Rows> model(weights, rows, batch, stop);
         certificate = Descent(model, settings, 0, stop).solve();
         model.store_duals();

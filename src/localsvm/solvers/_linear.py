@@ -233,8 +233,7 @@ def solve_codes_jointly(
     ----------
     problem : LinearProblem
     code_nodes, coefficients : ndarray of shape (n_samples, m)
-        As in :func:`solve_codes`. Rows with the same first node are visited together,
-        so it should be the one that says most about a row's other nodes.
+        As in :func:`solve_codes`.
     n_nodes : int
     options : SolverOptions
         With ``loss="hinge"``, the only loss there is; runs on one thread.
