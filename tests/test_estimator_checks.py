@@ -6,6 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from localsvm import (
     ClusteredSVC,
     ClusteredSVCCV,
+    GradientMetric,
     LocalSVC,
     LocalSVCCV,
     NeighborSVC,
@@ -51,6 +52,8 @@ def expected_failures(estimator):
         ClusteredSVC(n_clusters=3, assignment="hard", global_reg=float("inf"), **TIGHT),
         ClusteredSVC(n_clusters=3, loss="squared_hinge", tol=0, max_iter=5000),
         ClusteredSVCCV(),
+        GradientMetric(),
+        GradientMetric(diagonal=True, power=1.0),
         LocalSVC(),
         LocalSVC(n_neighbors=5, tol=1e-12),
         LocalSVC(n_neighbors=4, route="center", kernel="linear", tol=1e-12),

@@ -3,6 +3,7 @@
 from localsvm.estimators._clustered import ClusteredSVC
 from localsvm.estimators._clustered_cv import ClusteredSVCCV
 from localsvm.estimators._generalization_bound import GeneralizationBound
+from localsvm.estimators._gradient_metric import GradientMetric
 from localsvm.estimators._local import LocalSVC
 from localsvm.estimators._local_cv import LocalSVCCV
 from localsvm.estimators._neighbor import NeighborSVC
@@ -11,6 +12,7 @@ __all__ = [
     "ClusteredSVC",
     "ClusteredSVCCV",
     "GeneralizationBound",
+    "GradientMetric",
     "LocalSVC",
     "LocalSVCCV",
     "NeighborSVC",

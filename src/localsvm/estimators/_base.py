@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import FrameType
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -20,7 +18,12 @@ from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from localsvm._checks import check_rows, check_sample_weight, warn_if_unscaled
+from localsvm._checks import (
+    check_rows,
+    check_sample_weight,
+    level_of_caller,
+    warn_if_unscaled,
+)
 from localsvm.solvers import Status
 
 NOT_FINITE = (
@@ -106,7 +109,7 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
             The fitted estimator. If fitting fails or is interrupted, the estimator is
             left as it was.
         """
-        with _unchanged_on_failure(self):
+        with unchanged_on_failure(self):
             self._check_parameters()
             self._fit(self._check_training_rows(X, y, sample_weight))
         return self
@@ -224,21 +227,13 @@ def check_solution(solution: Solution, estimator: Any) -> None:
                 f"{name}={getattr(estimator, name)} ({solution.shortfall}, "
                 f"tol={estimator.tol}). Scale the features, lower C, or allow more.",
                 ConvergenceWarning,
-                stacklevel=_level_of_caller(),
+                stacklevel=level_of_caller(),
             )
 
 
-def _level_of_caller() -> int:
-    """How many frames up the first one outside this package is."""
-    level = 0
-    frame: FrameType | None = sys._getframe()
-    while frame is not None and frame.f_globals["__name__"].startswith("localsvm"):
-        level, frame = level + 1, frame.f_back
-    return level
-
-
 @contextmanager
-def _unchanged_on_failure(estimator: Any) -> Iterator[None]:
+def unchanged_on_failure(estimator: Any) -> Iterator[None]:
+    """Give the estimator back its attributes if the block raises."""
     before = dict(vars(estimator))
     try:
         yield

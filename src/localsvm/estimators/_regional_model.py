@@ -54,7 +54,7 @@ class RegionalModel:
 
     def decide(self, X: Any, codes: RegionCodes, n_jobs: int | None) -> NDArray[Any]:
         """Decision values of shape (n_samples, n_tasks), in the dtype of ``X``."""
-        nodes, weights = self._node_codes(codes)
+        nodes, weights = self.node_codes(codes)
         out = np.empty((X.shape[0], self.coef.shape[1]), dtype=X.dtype)
         _core.decide(
             as_rows(X),
@@ -69,11 +69,11 @@ class RegionalModel:
 
     def blend(self, codes: RegionCodes) -> tuple[NDArray[Any], NDArray[Any]]:
         """Weights and intercept of the linear function that decides each row."""
-        nodes, weights = self._node_codes(codes)
+        nodes, weights = self.node_codes(codes)
         coef = np.einsum("im,impj->ipj", weights, self.coef[nodes])
         return coef, np.einsum("im,imp->ip", weights, self.intercept[nodes])
 
-    def _node_codes(self, codes: RegionCodes) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    def node_codes(self, codes: RegionCodes) -> tuple[NDArray[np.int32], NDArray[Any]]:
         """Append the global node; a region not seen in training is the global one."""
         regions = np.minimum(codes.regions, self.n_regions)
         rest = 1 - codes.weights.sum(axis=1, keepdims=True)
