@@ -154,6 +154,13 @@ def check_rows(
     return (rows, *target) if target else rows
 
 
+def check_mapped_rows(X: Any) -> Any:
+    """Validate what a transformer made of rows, as :func:`check_rows` does."""
+    rows = _canonical(check_array(X, **_STORAGE))
+    _check_finite(rows, None)
+    return rows
+
+
 def _canonical(rows: Any) -> Any:
     if sparse.issparse(rows) and not rows.has_canonical_format:
         rows = rows.copy()

@@ -251,8 +251,8 @@ def test_pipelines_searches_and_copies(three_classes):
         ({"diagonal": "yes"}, r"'diagonal' parameter .* a bool\. Got 'yes'"),
         ({"n_steps": 0}, r"'n_steps' parameter .* Got 0"),
         ({"max_rows": 1}, r"'max_rows' parameter .* Got 1"),
-        ({"estimator": LocalSVC()}, r"with assignment='soft'.* Got Loc"),
-        ({"estimator": ClusteredSVC(assignment="hard")}, r"'soft'.* Got Clu"),
+        ({"estimator": LocalSVC()}, r"with assignment='soft' and .* Got Loc"),
+        ({"estimator": ClusteredSVC(assignment="hard")}, r"'soft' and .* Got Clu"),
         ({"max_rows": 2, "random_state": 1}, r"max_rows=2 leaves rows of one class"),
     ],
 )

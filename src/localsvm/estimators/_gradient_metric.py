@@ -77,8 +77,9 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         sparse rows stay sparse.
     n_steps : int, default=2
     estimator : ClusteredSVC, ClusteredSVCCV or None, default=None
-        With ``assignment="soft"``. None is :class:`ClusteredSVC` with its defaults. Its
-        ``random_state`` is used unless it is None.
+        With ``assignment="soft"`` and no metric of its own. None is
+        :class:`ClusteredSVC` with its defaults. Its ``random_state`` is used unless it
+        is None.
     max_rows : int or None, default=50_000
         Distinct rows that take part, chosen by their content as in
         :class:`~localsvm.cluster.SampledKMeans`; None is all.
@@ -213,9 +214,11 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _check_parameters(self) -> None:
         soft = Constraint(
-            "a ClusteredSVC or ClusteredSVCCV with assignment='soft'",
+            "a ClusteredSVC or ClusteredSVCCV with assignment='soft' and metric=None",
             lambda value: (
-                isinstance(value, BaseClusteredSVC) and value.assignment == "soft"
+                isinstance(value, BaseClusteredSVC)
+                and value.assignment == "soft"
+                and value.metric is None
             ),
         )
         check_parameters(
