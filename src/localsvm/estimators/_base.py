@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from types import FrameType
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -20,7 +18,14 @@ from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from localsvm._checks import check_rows, check_sample_weight, warn_if_unscaled
+from localsvm._checks import (
+    check_parameters,
+    check_rows,
+    check_sample_weight,
+    level_of_caller,
+    warn_if_unscaled,
+)
+from localsvm.estimators._metric import METRICS, fit_metric, map_rows
 from localsvm.solvers import Status
 
 NOT_FINITE = (
@@ -82,11 +87,16 @@ class StageClock:
 
 
 class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
-    """Template of a classifier: validate, fit, and change nothing if that fails.
+    """Template of a classifier: validate, map, fit; change nothing if that fails.
 
-    A method implements ``_check_parameters``, ``_fit`` and ``_decide``; ``_decide``
-    returns one column per class, or one in all for two classes.
+    A method implements ``_check_parameters``, ``_fit`` and ``_decide``, which see rows
+    as the metric maps them; ``_decide`` returns one column per class, or one in all for
+    two classes.
     """
+
+    fit_report_: dict[str, float]
+    # Whether the parameter ``metric`` is a transformer that maps the rows first.
+    _takes_metric = True
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -107,8 +117,13 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
             left as it was.
         """
         with unchanged_on_failure(self):
+            if self._takes_metric:
+                check_parameters(self, metric=METRICS)
             self._check_parameters()
-            self._fit(self._check_training_rows(X, y, sample_weight))
+            rows = self._check_training_rows(X, y, sample_weight)
+            clock = StageClock()
+            self._fit(self._learn_metric(rows, clock))
+            self.fit_report_ = clock.seconds | self.fit_report_
         return self
 
     def decision_function(self, X: Any) -> NDArray[Any]:
@@ -165,8 +180,21 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
                 f"class_weight={self.class_weight!r} leaves no row with a positive "
                 "weight; expected at least one class of the data above 0."
             )
-        warn_if_unscaled(X, getattr(self, "feature_names_in_", None))
+        if self._takes_metric and self.metric is None:
+            warn_if_unscaled(X, getattr(self, "feature_names_in_", None))
         return TrainingRows(X, class_index.astype(np.int32), weight, penalty_weight)
+
+    def _learn_metric(self, rows: TrainingRows, clock: StageClock) -> TrainingRows:
+        """Fit the metric, if there is one, and map the rows."""
+        if not self._takes_metric:
+            return rows
+        self.metric_ = None
+        if self.metric is None:
+            return rows
+        with clock.stage("metric"):
+            y = self.classes_[rows.class_index]
+            self.metric_ = fit_metric(self.metric, rows.X, y, rows.sample_weight)
+            return replace(rows, X=map_rows(self.metric_, rows.X))
 
     def _class_weight(
         self, y: NDArray[Any], weight: NDArray[np.float64]
@@ -184,8 +212,10 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         )
 
     def _check_query_rows(self, X: Any) -> Any:
+        """Validate the rows and map them by the metric."""
         check_is_fitted(self)
-        return check_rows(self, X, reset=False)
+        rows = check_rows(self, X, reset=False)
+        return map_rows(self.metric_, rows) if self._takes_metric else rows
 
     def _draw_seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -226,15 +256,6 @@ def check_solution(solution: Solution, estimator: Any) -> None:
                 ConvergenceWarning,
                 stacklevel=level_of_caller(),
             )
-
-
-def level_of_caller() -> int:
-    """How many frames up the first one outside this package is."""
-    level = 0
-    frame: FrameType | None = sys._getframe()
-    while frame is not None and frame.f_globals["__name__"].startswith("localsvm"):
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 @contextmanager

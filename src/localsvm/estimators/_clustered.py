@@ -63,6 +63,9 @@ class ClusteredSVC(BaseClusteredSVC):
     clusterer : clusterer with ``fit`` and ``predict``, or None, default=None
         None is :class:`~localsvm.cluster.SampledKMeans`. Soft assignment uses its
         ``cluster_centers_``, or the mean of each of its clusters.
+    metric : transformer or None, default=None
+        Maps the rows before all else, queries too, e.g. :class:`GradientMetric`; a copy
+        is fitted to the labels and weights of the training rows.
     fit_intercept : bool, default=True
         Whether rows get a constant column. The intercept is penalised like a weight.
     intercept_scaling : float or "scale", default="scale"
@@ -74,7 +77,8 @@ class ClusteredSVC(BaseClusteredSVC):
     max_iter : int, default=1000
         Passes of the solver over its active rows.
     max_time : float or None, default=None
-        Seconds for the whole fit. The clustering is not cut short, the solver is.
+        Seconds for the fit after the metric. The clustering is not cut short, the
+        solver is.
     random_state : int, RandomState instance or None, default=None
         Seeds the clustering and the order of the rows in the solver.
     n_jobs : int or None, default=None
@@ -86,7 +90,8 @@ class ClusteredSVC(BaseClusteredSVC):
     classes_ : ndarray of shape (n_classes,)
     coef_ : ndarray of shape (n_regions, n_tasks, n_features)
         Weights w_l of a row that belongs to region l alone; one task for two classes,
-        one per class otherwise.
+        one per class otherwise. They and ``global_coef_`` are weights of the columns of
+        X; a metric that does not map by ``X @ components_`` leaves none.
     intercept_ : ndarray of shape (n_regions, n_tasks)
     global_coef_ : ndarray of shape (n_tasks, n_features)
         The global weight vector w (Eq. 12 with hard assignment).
@@ -95,8 +100,10 @@ class ClusteredSVC(BaseClusteredSVC):
         The penalty used.
     intercept_scaling_ : float
         The constant appended to the rows, 0 without intercept.
+    metric_ : object or None
+        The fitted metric.
     clusterer_ : object
-        The fitted clusterer.
+        The fitted clusterer, in the space of the metric.
     regions_ : HardRegions or SoftRegions
         Assigns rows to regions.
     n_regions_ : int
@@ -109,7 +116,7 @@ class ClusteredSVC(BaseClusteredSVC):
     n_support_ : ndarray of shape (n_tasks,)
         Rows with a positive dual variable.
     fit_report_ : dict
-        Seconds of the stages "cluster", "assign" and "solve".
+        Seconds of the stages "metric", "cluster", "assign" and "solve".
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -165,6 +172,7 @@ class ClusteredSVC(BaseClusteredSVC):
         loss: str = "hinge",
         multi_class: str = "ovr",
         clusterer: Any = None,
+        metric: Any = None,
         fit_intercept: bool = True,
         intercept_scaling: float | str = "scale",
         class_weight: Any = None,
@@ -183,6 +191,7 @@ class ClusteredSVC(BaseClusteredSVC):
         self.loss = loss
         self.multi_class = multi_class
         self.clusterer = clusterer
+        self.metric = metric
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
         self.class_weight = class_weight

@@ -27,6 +27,7 @@ from localsvm.estimators._base import (
     TrainingRows,
     check_solution,
 )
+from localsvm.estimators._metric import in_columns
 from localsvm.estimators._regional_model import RegionalModel
 from localsvm.solvers import (
     LinearProblem,
@@ -48,7 +49,7 @@ class BaseClusteredSVC(BaseLocalClassifier):
     @property
     def coef_(self) -> NDArray[Any]:
         """Weights of each region, of shape (n_regions, n_tasks, n_features)."""
-        return self._fitted_model().coef[:-1]
+        return self._in_columns(self._fitted_model().coef[:-1])
 
     @property
     def intercept_(self) -> NDArray[Any]:
@@ -58,7 +59,7 @@ class BaseClusteredSVC(BaseLocalClassifier):
     @property
     def global_coef_(self) -> NDArray[Any]:
         """Global weights w of Eq. 3 and 12, of shape (n_tasks, n_features)."""
-        return np.asarray(self._fitted_model().coef[-1])
+        return self._in_columns(self._fitted_model().coef[-1])
 
     @property
     def global_intercept_(self) -> NDArray[Any]:
@@ -100,10 +101,15 @@ class BaseClusteredSVC(BaseLocalClassifier):
         -------
         coef : ndarray of shape (n_samples, n_tasks, n_features)
         intercept : ndarray of shape (n_samples, n_tasks)
-            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i.
+            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i. With a
+            metric this needs one that maps by ``X @ components_``.
         """
         X = self._check_query_rows(X)
-        return self._fitted_model().blend(self.regions_.code(X, self.n_jobs))
+        coef, intercept = self._fitted_model().blend(self.regions_.code(X, self.n_jobs))
+        return self._in_columns(coef), intercept
+
+    def _in_columns(self, coef: NDArray[Any]) -> NDArray[Any]:
+        return in_columns(self.metric_, coef, self.n_features_in_)
 
     def _fitted_model(self) -> RegionalModel:
         check_is_fitted(self)

@@ -62,13 +62,15 @@ class ClusteredSVCCV(BaseClusteredSVC):
         problem, which asks that a row's own class leads by a margin of one. The latter
         is for soft assignment and the hinge loss.
     clusterer : clusterer with ``fit`` and ``predict``, or None, default=None
+    metric : transformer or None, default=None
+        Learned once, on the rows of all folds.
     fit_intercept : bool, default=True
     intercept_scaling : float or "scale", default="scale"
     class_weight : dict, "balanced" or None, default=None
     tol : float, default=1e-3
     max_iter : int, default=1000
     max_time : float or None, default=None
-        Seconds for the final fit; the search is not limited.
+        Seconds for the final fit; metric and search are not limited.
     random_state : int, RandomState instance or None, default=None
     n_jobs : int or None, default=None
         Threads over (fold, number of regions).
@@ -87,7 +89,7 @@ class ClusteredSVCCV(BaseClusteredSVC):
         ``param_C``, ``param_global_reg``, ``param_n_clusters``, ``mean_test_score``,
         ``std_test_score``, ``rank_test_score`` and ``split<i>_test_score``.
     n_splits_ : int
-    classes_, coef_, intercept_, global_coef_, global_intercept_, clusterer_, \
+    classes_, coef_, intercept_, global_coef_, global_intercept_, metric_, clusterer_, \
 regions_, n_regions_, region_sizes_, duality_gap_, n_iter_, n_support_, fit_report_
         As in :class:`ClusteredSVC`, of the final fit on all rows.
     n_features_in_ : int
@@ -127,6 +129,7 @@ regions_, n_regions_, region_sizes_, duality_gap_, n_iter_, n_support_, fit_repo
         loss: str = "hinge",
         multi_class: str = "ovr",
         clusterer: Any = None,
+        metric: Any = None,
         fit_intercept: bool = True,
         intercept_scaling: float | str = "scale",
         class_weight: Any = None,
@@ -148,6 +151,7 @@ regions_, n_regions_, region_sizes_, duality_gap_, n_iter_, n_support_, fit_repo
         self.loss = loss
         self.multi_class = multi_class
         self.clusterer = clusterer
+        self.metric = metric
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
         self.class_weight = class_weight

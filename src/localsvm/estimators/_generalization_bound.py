@@ -123,6 +123,11 @@ def _check_bound_arguments(model: Any, delta: float) -> None:
             "The bound is proved for assignment='hard'. "
             f"Got a model with assignment={model.assignment!r}."
         )
+    if model.metric_ is not None:
+        raise ValueError(
+            "The bound is proved for rows as they are. "
+            f"Got a model with metric={model.metric!r}."
+        )
     if len(model.classes_) != 2:
         raise ValueError(
             f"The bound is proved for 2 classes. Got {len(model.classes_)}."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -29,6 +28,7 @@ from localsvm._checks import (
     integer,
     one_of,
     real,
+    scales_already_told,
     warn_if_unscaled,
 )
 from localsvm._threads import map_row_blocks, single_threaded_libraries
@@ -77,8 +77,9 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         sparse rows stay sparse.
     n_steps : int, default=2
     estimator : ClusteredSVC, ClusteredSVCCV or None, default=None
-        With ``assignment="soft"``. None is :class:`ClusteredSVC` with its defaults. Its
-        ``random_state`` is used unless it is None.
+        With ``assignment="soft"`` and no metric of its own. None is
+        :class:`ClusteredSVC` with its defaults. Its ``random_state`` is used unless it
+        is None.
     max_rows : int or None, default=50_000
         Distinct rows that take part, chosen by their content as in
         :class:`~localsvm.cluster.SampledKMeans`; None is all.
@@ -213,9 +214,11 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _check_parameters(self) -> None:
         soft = Constraint(
-            "a ClusteredSVC or ClusteredSVCCV with assignment='soft'",
+            "a ClusteredSVC or ClusteredSVCCV with assignment='soft' and metric=None",
             lambda value: (
-                isinstance(value, BaseClusteredSVC) and value.assignment == "soft"
+                isinstance(value, BaseClusteredSVC)
+                and value.assignment == "soft"
+                and value.metric is None
             ),
         )
         check_parameters(
@@ -275,9 +278,7 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     ) -> NDArray[np.float64]:
         """Fit the estimator to the mapped rows; return its M."""
         estimator = self._new_estimator(seed)
-        with warnings.catch_warnings():
-            # The scales are those of the metric, or have been spoken of.
-            warnings.filterwarnings("ignore", "The features have very different")
+        with scales_already_told():
             estimator.fit(X, labels[rows.class_index], rows.sample_weight)
         codes = estimator.regions_.code(X, self.n_jobs)
         with single_threaded_libraries():
@@ -383,8 +384,8 @@ def _importances(
 def _variances(X: Any, weight: NDArray[np.float64]) -> NDArray[np.float64]:
     """Weighted variance of each column."""
     if sparse.issparse(X):
-        _, variances = mean_variance_axis(X, axis=0, weights=weight)
-        return np.asarray(variances, dtype=np.float64)
+        wide = X.astype(np.float64, copy=False)
+        return np.asarray(mean_variance_axis(wide, axis=0, weights=weight)[1])
     mean = np.average(X, axis=0, weights=weight)
     return np.asarray(np.average((X - mean) ** 2, axis=0, weights=weight))
 

@@ -178,6 +178,9 @@ class LocalSVC(BaseLocalSVC):
         The neighbour search; see :class:`~localsvm.cluster.NeighborhoodCover`. Rows are
         near in the kernel's feature space: that is Euclidean order for linear and RBF
         kernels; for polynomials see :class:`~localsvm.cluster.KernelNeighbors`.
+    metric : transformer or None, default=None
+        Maps the rows before all else, queries too, e.g. :class:`GradientMetric`; a copy
+        is fitted to the labels and weights of the training rows.
     class_weight : dict, "balanced" or None, default=None
     tol : float, default=1e-3
         Largest violation of the optimality conditions in a neighbourhood.
@@ -194,6 +197,8 @@ class LocalSVC(BaseLocalSVC):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+    metric_ : object or None
+        The fitted metric.
     n_regions_ : int
         Number of neighbourhoods.
     n_constant_regions_ : int
@@ -267,6 +272,7 @@ class LocalSVC(BaseLocalSVC):
         local_grid: Any = None,
         route: str = "row",
         neighbors: Any = "auto",
+        metric: Any = None,
         class_weight: Any = None,
         tol: float = 1e-3,
         max_iter: int | str = "auto",
@@ -285,6 +291,7 @@ class LocalSVC(BaseLocalSVC):
         self.local_grid = local_grid
         self.route = route
         self.neighbors = neighbors
+        self.metric = metric
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter

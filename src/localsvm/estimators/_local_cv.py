@@ -74,6 +74,8 @@ class LocalSVCCV(BaseLocalSVC):
     coef0 : float, default=0.0
     route : {"row", "center"}, default="row"
     neighbors : {"auto", "kd_tree", "brute"} or search object, default="auto"
+    metric : transformer or None, default=None
+        Learned once, on the rows of all folds.
     class_weight : dict, "balanced" or None, default=None
     tol : float, default=1e-3
     max_iter : int or "auto", default="auto"
@@ -93,9 +95,9 @@ class LocalSVCCV(BaseLocalSVC):
         ``std_test_score``, ``rank_test_score`` and ``split<i>_test_score``. With local
         widths ``param_gamma`` is the factor.
     n_splits_ : int
-    classes_, n_regions_, n_constant_regions_, region_sizes_, center_indices_, \
-n_neighbors_, n_assigned_, n_support_, gamma_, C_, duality_gap_, violation_, n_iter_, \
-fit_report_
+    classes_, metric_, n_regions_, n_constant_regions_, region_sizes_, \
+center_indices_, n_neighbors_, n_assigned_, n_support_, gamma_, C_, duality_gap_, \
+violation_, n_iter_, fit_report_
         As in :class:`LocalSVC`, of the final fit on all rows.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -138,6 +140,7 @@ fit_report_
         coef0: float = 0.0,
         route: str = "row",
         neighbors: Any = "auto",
+        metric: Any = None,
         class_weight: Any = None,
         tol: float = 1e-3,
         max_iter: int | str = "auto",
@@ -158,6 +161,7 @@ fit_report_
         self.coef0 = coef0
         self.route = route
         self.neighbors = neighbors
+        self.metric = metric
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter

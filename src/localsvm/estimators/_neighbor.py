@@ -45,6 +45,7 @@ class NeighborSVC(BaseKernelClassifier):
     neighbors : {"auto", "kd_tree", "brute"} or search object, default="auto"
         :class:`~localsvm.cluster.ShortListNeighbors` makes it SVM-KNN (Zhang et al.
         2006): a cheap distance first, the exact one on a short list.
+    metric : transformer or None, default=None
     class_weight : dict, "balanced" or None, default=None
     tol : float, default=1e-3
     max_iter : int or "auto", default="auto"
@@ -58,6 +59,8 @@ class NeighborSVC(BaseKernelClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+    metric_ : object or None
+        The fitted metric.
     n_neighbors_ : int
         k as used.
     search_ : object with ``kneighbors``
@@ -121,6 +124,7 @@ class NeighborSVC(BaseKernelClassifier):
         degree: int = 3,
         coef0: float = 0.0,
         neighbors: Any = "auto",
+        metric: Any = None,
         class_weight: Any = None,
         tol: float = 1e-3,
         max_iter: int | str = "auto",
@@ -136,6 +140,7 @@ class NeighborSVC(BaseKernelClassifier):
         self.degree = degree
         self.coef0 = coef0
         self.neighbors = neighbors
+        self.metric = metric
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter

@@ -14,6 +14,7 @@ from sklearn.utils.extmath import randomized_svd, row_norms
 
 from localsvm._threads import map_row_blocks
 from localsvm.estimators._base import TrainingRows
+from localsvm.estimators._gradient_metric import GradientMetric
 
 SCALINGS = ("none", "standard", "quantile")
 
@@ -82,11 +83,14 @@ class Preparation:
     components : ndarray of shape (n_features, n_components), or (n_features,)
         One-dimensional where it is diagonal.
     offset : ndarray of shape (n_components,)
+    metric : GradientMetric or None
+        Whose map is the last factor.
     """
 
     quantiles: QuantileMap | None
     components: NDArray[np.float64]
     offset: NDArray[np.float64]
+    metric: GradientMetric | None = None
 
     @classmethod
     def learn(
@@ -137,17 +141,24 @@ class Preparation:
         map_row_blocks(prepare_block, X.shape[0], n_jobs)
         return out
 
-    def then(self, factor: NDArray[np.float64]) -> Preparation:
-        """Go on with a linear map of the prepared rows, a matrix or a diagonal."""
-        components = self.components
-        if factor.ndim == 1:
+    def then(self, metric: GradientMetric) -> Preparation:
+        """Go on with the map of a metric that was fitted to the prepared rows."""
+        components, factor = self.components, metric.components_
+        if metric.diagonal:
+            scale = np.diagonal(factor)
             return replace(
-                self, components=components * factor, offset=self.offset * factor
+                self,
+                components=components * scale,
+                offset=self.offset * scale,
+                metric=metric,
             )
         if components.ndim == 1:
             components = np.diag(components)
         return replace(
-            self, components=components @ factor, offset=self.offset @ factor
+            self,
+            components=components @ factor,
+            offset=self.offset @ factor,
+            metric=metric,
         )
 
     def pull_back(self, gradient: NDArray[Any], X: Any) -> NDArray[np.float64]:

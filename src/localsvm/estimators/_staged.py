@@ -11,13 +11,19 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from localsvm._checks import check_parameters, integer, mapping, one_of, real
+from localsvm._checks import (
+    check_parameters,
+    integer,
+    level_of_caller,
+    mapping,
+    one_of,
+    real,
+)
 from localsvm.cluster._distinct import distinct_rows, merge_weights, take_rows
 from localsvm.estimators._base import (
     BaseLocalClassifier,
     StageClock,
     TrainingRows,
-    level_of_caller,
 )
 from localsvm.estimators._leave_one_out import confidences
 from localsvm.estimators._preparation import SCALINGS, WIDE
@@ -105,6 +111,8 @@ class StagedSVC(BaseLocalClassifier):
     selection_ : dict of ndarray
         What was tried: the question, rows used and held out, the setting, its error
         and its seconds. Empty where all was given.
+    metric_ : GradientMetric or None
+        Fitted to the scaled rows.
     first_stage_ : ClusteredSVC
         Fitted to the prepared rows.
     second_stage_ : LocalSVC or None
@@ -171,6 +179,8 @@ class StagedSVC(BaseLocalClassifier):
     >>> sorted(model.best_params_)[:3]
     ['C', 'cell_size', 'gamma_factor']
     """
+
+    _takes_metric = False
 
     def __init__(
         self,
@@ -375,6 +385,7 @@ class StagedSVC(BaseLocalClassifier):
         """Take steps 1 to 3; return the leave-one-out margins."""
         with fitter.clock.stage("prepare"):
             self._preparation = fitter.prepare(rows, setting.scaling, setting.metric)
+            self.metric_ = self._preparation.metric
             rows = replace(rows, X=self._prepare(rows.X))
         with fitter.clock.stage("first"):
             (first,) = fitter.fit_first(rows, (setting.C,))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
+from localsvm._checks import scales_already_told
 from localsvm._threads import effective_n_jobs, single_threaded_libraries
 from localsvm.cluster._neighborhood_cover import cover_rows
 from localsvm.cluster._neighbors import fit_search, make_search
@@ -180,17 +181,17 @@ class StageFitter:
             return plain
         learner = GradientMetric(
             **_METRICS[metric],
-            estimator=self._first_model(len(rows.class_index), _METRIC_C),
+            estimator=self._first_model(rows.X.shape[0], _METRIC_C),
             random_state=self.seed,
             n_jobs=self.n_jobs,
         )
-        learner.fit(
-            plain.apply(rows.X, self.n_jobs),
-            self.classes[rows.class_index],
-            rows.sample_weight,
-        )
-        factor = learner.components_
-        return plain.then(np.diag(factor) if learner.diagonal else factor)
+        with scales_already_told():
+            learner.fit(
+                plain.apply(rows.X, self.n_jobs),
+                self.classes[rows.class_index],
+                rows.sample_weight,
+            )
+        return plain.then(learner)
 
     def fit_first(self, rows: TrainingRows, Cs: Sequence[float]) -> list[FirstStage]:
         """Fit prepared rows for ascending penalties, each from the one before."""
@@ -322,6 +323,7 @@ class StageFitter:
         """Tell a model what its validation of rows would have."""
         model.classes_ = self.classes
         model.n_features_in_ = rows.X.shape[1]
+        model.metric_ = None
 
     def _first_model(self, n_rows: int, C: float) -> ClusteredSVC:
         n_regions = self.n_regions

@@ -100,7 +100,8 @@ class RegionDisplay:
         Parameters
         ----------
         estimator : fitted classifier
-            Its regions are drawn if it has ``region``, as ``ClusteredSVC`` does.
+            Its regions are drawn if it has ``region``, as ``ClusteredSVC`` does; their
+            centres, too, unless a metric has moved them.
         X : {array-like, sparse matrix, data frame} of shape (n_samples, 2)
             Rows to draw; they set the limits of the picture.
         y : array-like of shape (n_samples,), default=None
@@ -352,7 +353,9 @@ def _over_best_other(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _centers(estimator: Any) -> NDArray[np.float64] | None:
-    """Centres of the regions, if they have any."""
+    """Centres of the regions, if they have any in the columns of the rows."""
+    if getattr(estimator, "metric_", None) is not None:
+        return None
     centers = getattr(getattr(estimator, "regions_", None), "centers", None)
     return None if centers is None else np.asarray(centers, dtype=np.float64)
 

@@ -1,0 +1,53 @@
+"""The transformer that an estimator may learn first: fitted, applied, undone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from localsvm._checks import check_mapped_rows, one_of, with_methods
+
+METRICS = one_of(None) | with_methods("fit", "transform")
+
+
+def fit_metric(
+    metric: Any, X: Any, y: NDArray[Any], weight: NDArray[np.float64]
+) -> Any:
+    """Fit a copy of the metric to the rows of positive weight."""
+    metric = clone(metric)
+    # Weights of one round differently from none in the sums of some transformers.
+    if has_fit_parameter(metric, "sample_weight") and not (weight == 1).all():
+        return metric.fit(X, y, sample_weight=weight)
+    present = weight > 0
+    return metric.fit(X[present], y[present])
+
+
+def map_rows(metric: Any, X: Any) -> Any:
+    """Rows as the fitted metric sees them; None leaves them as they are."""
+    return X if metric is None else check_mapped_rows(metric.transform(X))
+
+
+def in_columns(metric: Any, coef: NDArray[Any], n_features: int) -> NDArray[Any]:
+    """Turn weights of mapped columns into weights of the columns of X."""
+    if metric is None:
+        return coef
+    components = getattr(metric, "components_", None)
+    if components is None or not _maps_by(metric, np.asarray(components), n_features):
+        raise AttributeError(
+            "Weights of the columns of X need a metric that maps by X @ components_, "
+            f"such as GradientMetric; got {type(metric).__name__}."
+        )
+    return np.asarray(coef @ components.T.astype(coef.dtype))
+
+
+def _maps_by(metric: Any, components: NDArray[Any], n_features: int) -> bool:
+    """Whether the metric maps some rows by ``components``, without an offset."""
+    if components.ndim != 2 or components.shape[0] != n_features:
+        return False
+    rows = np.random.default_rng(0).standard_normal((3, n_features))
+    mapped, expected = map_rows(metric, rows), rows @ components
+    return mapped.shape == expected.shape and np.allclose(mapped, expected)
