@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from localsvm._checks import (
     check_parameters,
@@ -27,14 +28,40 @@ from localsvm.estimators._kernel_base import (
     MergedRows,
     stored_as,
 )
-from localsvm.solvers import LocalKernel, LocalModels, fit_neighborhoods
+from localsvm.estimators._metric import in_columns
+from localsvm.solvers import (
+    LocalKernel,
+    LocalModels,
+    fit_neighborhoods,
+    local_gradients,
+)
 
 
 class BaseLocalSVC(BaseKernelClassifier):
     """Steps and fitted attributes of local SVMs on a cover, for one setting or many."""
 
-    def region(self, X: Any) -> NDArray[np.int64]:
+    def region(self, X: Any, *, return_weights: bool = False) -> Any:
         """Neighbourhood whose model answers each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        return_weights : bool, default=False
+            Whether to return the weights, too, as other estimators do; here it is one.
+
+        Returns
+        -------
+        regions : ndarray of shape (n_samples,), or (n_samples, 1) with weights
+        weights : ndarray of shape (n_samples, 1)
+            Only with ``return_weights``.
+        """
+        regions = self._find_regions(self._check_query_rows(X))
+        if return_weights:
+            return regions[:, np.newaxis], np.ones((len(regions), 1))
+        return regions
+
+    def local_coef(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Weights of the linear function that touches each row's decision.
 
         Parameters
         ----------
@@ -42,10 +69,32 @@ class BaseLocalSVC(BaseKernelClassifier):
 
         Returns
         -------
-        regions : ndarray of shape (n_samples,)
+        coef : ndarray of shape (n_samples, n_tasks, n_features)
+            The gradient of the decision at the row. For several classes, of the mean of
+            a class's decisions against the others in the neighbourhood; zero for
+            classes that are not there, and where there is but one.
+        intercept : ndarray of shape (n_samples, n_tasks)
+            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i. With a
+            metric this needs one that maps by ``X @ components_``.
         """
         X = self._check_query_rows(X)
+        gradient = self._gradients(X)
+        dense = X.toarray() if sparse.issparse(X) else X
+        intercept = self._decide(X) - np.einsum("ipj,ij->ip", gradient, dense)
+        return in_columns(self.metric_, gradient, self.n_features_in_), intercept
+
+    def _find_regions(self, X: Any) -> NDArray[np.int64]:
         return self._route(stored_as(X, self._support_rows))
+
+    def _gradients(self, X: Any) -> NDArray[np.float64]:
+        return local_gradients(
+            self._models,
+            self._support_rows,
+            self._kernel,
+            len(self.classes_),
+            X,
+            self._find_regions(X),
+        )
 
     def _fit_setting(
         self,

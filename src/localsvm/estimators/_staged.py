@@ -26,6 +26,7 @@ from localsvm.estimators._base import (
     TrainingRows,
 )
 from localsvm.estimators._leave_one_out import confidences
+from localsvm.estimators._local import LocalSVC
 from localsvm.estimators._preparation import SCALINGS, WIDE
 from localsvm.estimators._staged_choice import Chooser, Grid, selection_table
 from localsvm.estimators._stages import (
@@ -255,7 +256,7 @@ class StagedSVC(BaseLocalClassifier):
         regions, weights = codes.regions.astype(np.int64), codes.weights
         hard = np.flatnonzero(self._is_hard(self.first_stage_._decide(Z)))
         if hard.size:
-            cells = self.second_stage_._find_regions(Z[hard])
+            cells = self._second._find_regions(Z[hard])
             regions[hard] = self.first_stage_.n_regions_ + cells[:, np.newaxis]
             weights[hard] = np.eye(1, weights.shape[1])
         return (regions, weights) if return_weights else regions[:, 0]
@@ -283,7 +284,7 @@ class StagedSVC(BaseLocalClassifier):
         gradient, _ = self.first_stage_._fitted_model().blend(codes)
         hard = np.flatnonzero(self._is_hard(self.first_stage_._decide(Z)))
         if hard.size:
-            gradient[hard] = self.second_stage_._gradients(Z[hard])
+            gradient[hard] = self._second._gradients(Z[hard])
         coef = self._preparation.pull_back(gradient, X)
         dense = X.toarray() if sparse.issparse(X) else X
         linear = np.einsum("ipj,ij->ip", coef, dense)
@@ -359,7 +360,7 @@ class StagedSVC(BaseLocalClassifier):
             scalings, metrics = ("none", "standard"), (None, "diagonal")
         elif X.shape[1] > WIDE:
             scalings = ("none", "standard")
-        offered = {
+        offered: dict[str, tuple[Any, ...]] = {
             "scaling": scalings,
             "metric": metrics,
             "C": _CS,
@@ -368,12 +369,12 @@ class StagedSVC(BaseLocalClassifier):
             "kernel_C": _KERNEL_CS,
             "threshold": _THRESHOLDS,
         }
-        return Grid(
-            **{
-                name: values if is_auto(getattr(self, name)) else (getattr(self, name),)
-                for name, values in offered.items()
-            }
-        )
+        given = {name: getattr(self, name) for name in offered}
+        values: dict[str, Any] = {
+            name: offered[name] if _is_auto(value) else (value,)
+            for name, value in given.items()
+        }
+        return Grid(**values)
 
     def _fit_stages(
         self,
@@ -390,7 +391,7 @@ class StagedSVC(BaseLocalClassifier):
         with fitter.clock.stage("first"):
             (first,) = fitter.fit_first(rows, (setting.C,))
         self.first_stage_ = first.model
-        self.second_stage_ = None
+        self.second_stage_: LocalSVC | None = None
         self.n_hard_ = 0
         self._threshold = setting.threshold
         if setting.threshold > 0:
@@ -405,14 +406,13 @@ class StagedSVC(BaseLocalClassifier):
     ) -> None:
         first, second = self.first_stage_, self.second_stage_
         # A row without weight was not fitted: what is asked of new rows is asked of it.
-        self.stage_ = np.where(np.abs(margin) <= self._threshold, 2, 1)[kind]
+        hard = np.abs(margin) <= self._threshold
+        self.stage_ = np.where(hard & (second is not None), 2, 1)[kind]
         absent = np.flatnonzero(kind < 0)
         if absent.size:
             self.stage_[absent] = self.stage(rows.X[absent])
-        self.stage_shares_ = np.bincount(
-            self.stage_, weights=rows.sample_weight, minlength=3
-        )[1:]
-        self.stage_shares_ /= self.stage_shares_.sum()
+        mass = np.bincount(self.stage_, weights=rows.sample_weight, minlength=3)[1:]
+        self.stage_shares_ = mass / mass.sum()
         cells = np.zeros(0, dtype=np.intp) if second is None else second.region_sizes_
         self.region_sizes_ = np.concatenate([first.region_sizes_, cells])
         self.region_stage_ = np.repeat([1, 2], [first.n_regions_, len(cells)])
@@ -439,7 +439,15 @@ class StagedSVC(BaseLocalClassifier):
         return self._preparation.apply(X, self.n_jobs)
 
     def _is_hard(self, first_decisions: NDArray[Any]) -> NDArray[np.bool_]:
+        if self.second_stage_ is None:
+            return np.zeros(len(first_decisions), dtype=bool)
         return np.asarray(confidences(first_decisions) <= self._threshold)
+
+    @property
+    def _second(self) -> LocalSVC:
+        """The second stage, for rows that are hard."""
+        assert self.second_stage_ is not None
+        return self.second_stage_
 
     def _decide(self, X: Any) -> NDArray[Any]:
         return self._decide_prepared(self._prepare(X))
@@ -449,19 +457,19 @@ class StagedSVC(BaseLocalClassifier):
         if np.isinf(self._threshold):
             return self._decide_hard(Z)
         decisions = self.first_stage_._decide(Z)
-        hard = np.flatnonzero(self._is_hard(decisions)) if self._threshold > 0 else []
-        if len(hard):
+        hard = np.flatnonzero(self._is_hard(decisions))
+        if hard.size:
             decisions[hard] = self._decide_hard(Z[hard])
         return decisions
 
     def _decide_hard(self, Z: Any) -> NDArray[Any]:
-        decisions = self.second_stage_._decide(Z)
+        decisions = self._second._decide(Z)
         if decisions.shape[1] == 1:
             return np.asarray(decisions)
         return np.asarray(2 * decisions / (decisions.shape[1] - 1) - 1)
 
 
-def is_auto(value: Any) -> bool:
+def _is_auto(value: Any) -> bool:
     """Whether a parameter is left to the choice phase."""
     return isinstance(value, str) and value == "auto"
 

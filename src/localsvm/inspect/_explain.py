@@ -60,6 +60,8 @@ class Explanation:
     coef : ndarray of shape (n_features,)
         Weights of the linear function.
     intercept : float
+    is_gradient : bool
+        Whether a kernel SVM decides, and ``coef`` is its gradient at the row.
 
     See Also
     --------
@@ -76,6 +78,7 @@ class Explanation:
     values: NDArray[np.float64]
     coef: NDArray[np.float64]
     intercept: float
+    is_gradient: bool = False
 
     @property
     def contributions(self) -> NDArray[np.float64]:
@@ -137,6 +140,8 @@ class Explanation:
         words += [f"{region} ({weight:.2f})" for region, weight in shown]
         if len(shown) < len(others):
             words.append(f"{len(others) - len(shown)} more below {_SHOWN_WEIGHT}")
+        if self.is_gradient:
+            words.append("a kernel SVM: weights are its gradient here")
         return ", ".join(words)
 
     def _table(self) -> list[str]:
@@ -165,7 +170,7 @@ def explain(estimator: Any, x: Any, *, feature_names: Any = None) -> Explanation
 
     Parameters
     ----------
-    estimator : ClusteredSVC or ClusteredSVCCV
+    estimator : ClusteredSVC, LocalSVC, StagedSVC or the like
         A fitted estimator that has ``local_coef`` and ``region``.
     x : array-like of shape (n_features,) or one row of shape (1, n_features)
         The row: a list, an array, a sparse row, a pandas series or a data frame.
@@ -183,7 +188,10 @@ def explain(estimator: Any, x: Any, *, feature_names: Any = None) -> Explanation
 
     Notes
     -----
-    The model is linear at x once the regions of x are known. With soft assignment their
+    A kernel SVM is explained by its gradient at x, which tells how the decision changes
+    near x; the intercept makes up for the rest of the decision value.
+
+    Linear SVMs are linear at x once the regions of x are known. With soft assignment their
     weights change with x, too: the explanation says what the decision value is made of,
     not how it would change far from x.
 
@@ -213,18 +221,26 @@ def explain(estimator: Any, x: Any, *, feature_names: Any = None) -> Explanation
     task = 0 if len(estimator.classes_) == 2 else task
     coef, intercept = estimator.local_coef(row)
     regions, weights = estimator.region(row, return_weights=True)
+    present = weights[0] > 0
     return Explanation(
         predicted_class=predicted_class,
         decision_value=float(np.atleast_2d(estimator.decision_function(row))[0, task]),
         classes=estimator.classes_,
-        regions=regions[0],
-        region_weights=weights[0].astype(np.float64),
+        regions=regions[0][present],
+        region_weights=weights[0][present].astype(np.float64),
         n_region_rows=_n_training_rows(estimator, int(regions[0, 0])),
         feature_names=names,
         values=_values(row),
         coef=coef[0, task].astype(np.float64),
         intercept=float(intercept[0, task]),
+        is_gradient=_has_kernel(estimator, int(regions[0, 0])),
     )
+
+
+def _has_kernel(estimator: Any, region: int) -> bool:
+    """Whether a region is decided by a kernel SVM."""
+    stages = getattr(estimator, "region_stage_", None)
+    return not hasattr(estimator, "coef_") if stages is None else stages[region] == 2
 
 
 def _check_explainable(estimator: Any) -> None:
@@ -238,7 +254,7 @@ def _check_explainable(estimator: Any) -> None:
         )
     raise TypeError(
         "explain needs an estimator with 'local_coef' and 'region', such as "
-        f"ClusteredSVC or ClusteredSVCCV; got {type(estimator).__name__}.{remedy}"
+        f"ClusteredSVC or StagedSVC; got {type(estimator).__name__}.{remedy}"
     )
 
 

@@ -1,5 +1,6 @@
 """Solvers: the Python face of the compiled core."""
 
+from localsvm.solvers._gradients import local_gradients
 from localsvm.solvers._kernel import (
     BoxProblem,
     KernelOptions,
@@ -41,6 +42,7 @@ __all__ = [
     "Status",
     "cross_validate_neighborhoods",
     "fit_neighborhoods",
+    "local_gradients",
     "solve_blocks",
     "solve_codes",
     "solve_codes_jointly",
