@@ -15,8 +15,13 @@ import lightgbm
 import numpy as np
 from peer_svc import Part, Rows
 
-NAMES = ["num_leaves", "min_child_samples", "colsample_bytree", "learning_rate"]
-FIRST = {"min_child_samples": 20, "colsample_bytree": 1.0, "learning_rate": 0.1}
+NAMES = [
+    "num_leaves",
+    "min_child_samples",
+    "colsample_bytree",
+    "learning_rate",
+    "max_bin",
+]
 SEARCH_ROWS = 12_000
 
 Setting = dict[str, Any]
@@ -33,6 +38,10 @@ class Limits:
     patience : int
         Trees without a smaller error after which a fit stops.
     leaves : tuple of int
+    columns : tuple of two floats
+        Share of the columns that a tree may use: first and second choice.
+    bins : int
+        Most values of a column that are told apart.
     slower : float or None
         The smaller learning rate.
     full_fits : int
@@ -42,6 +51,8 @@ class Limits:
     trees: int = 1500
     patience: int = 150
     leaves: tuple[int, ...] = (31, 127, 255)
+    columns: tuple[float, float] = (1.0, 0.6)
+    bins: int = 255
     slower: float | None = 0.05
     full_fits: int = 2
 
@@ -101,11 +112,19 @@ class TreeSearch:
 
     def vary(self, n_rows: int | None) -> list[Setting]:
         """Vary one setting after the other, from the best so far; best first."""
+        limits = self.limits
+        first = {
+            "min_child_samples": 20,
+            "colsample_bytree": limits.columns[0],
+            "learning_rate": 0.1,
+            "max_bin": limits.bins,
+        }
         found = [
-            self.fit({"num_leaves": leaves, **FIRST}, n_rows)
-            for leaves in self.limits.leaves
+            self.fit({"num_leaves": leaves, **first}, n_rows)
+            for leaves in limits.leaves
         ]
-        for change in ({"colsample_bytree": 0.6}, {"min_child_samples": 5}):
+        changes = [{"colsample_bytree": limits.columns[1]}, {"min_child_samples": 5}]
+        for change in changes:
             found.append(self.fit({**_plain(_best(found)), **change}, n_rows))
         return sorted(found, key=_error)
 

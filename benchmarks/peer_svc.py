@@ -29,6 +29,7 @@ Rows = NDArray[Any]
 
 FOLDS_BELOW = 10_000
 PRECOMPUTED_ROWS = 6000  # up to here all kernel values are kept
+CACHE_MB = 6000  # of a fit within the search
 MAX_CLIMBS = 3
 MOST_KEPT = 10
 CLEARLY_BEHIND = 2.0  # standard errors
@@ -97,7 +98,7 @@ class Stage:
 SMALL_STAGES = [Stage("one fold", n_parts=1), Stage("five folds")]
 LARGE_STAGES = [
     Stage("4000 rows", n_fit=4000, n_held=4000),
-    Stage("12,000 rows", n_fit=12_000),
+    Stage("12,000 rows", n_fit=12_000, n_held=6000),
 ]
 FULL_SIZE = Stage("full size")
 
@@ -218,7 +219,7 @@ def judge(
         ]
     for candidate in candidates:
         start = time.process_time()
-        model = make_svc(candidate._asdict())
+        model = make_svc(candidate._asdict()).set_params(cache_size=CACHE_MB)
         rows = [X_fit, X_held]
         if precompute:
             model.set_params(kernel="precomputed")
@@ -282,35 +283,42 @@ def tune(search: Search, grid: list[Candidate], effort: Effort) -> dict[str, Any
         tried |= set(scores)
         good = near_best(scores)
         behind |= set(scores) - set(good)
-        candidates = good[: min(MOST_KEPT, len(grid) // 3)]
+        candidates = good[:MOST_KEPT]
     full: Scores = {}
+    n_fit = len(search.parts[0].fit)
     if not folds:
-        growth = len(search.parts[0].fit) / LARGE_STAGES[-1].n_fit
-        expected = scores[candidates[0]].seconds * growth**2
+        expected = scores[candidates[0]].seconds * (n_fit / stage.n_fit) ** 2
         full = fit_full_size(search, candidates[:3], expected, effort)
-    result = report(search, full or scores, time.process_time() - start)
-    return {**result, "full_size": bool(full) or folds, "tried": len(tried | set(full))}
+    whole = bool(full) or folds
+    seconds = time.process_time() - start
+    result = report(n_fit if whole else stage.n_fit, full or scores, seconds)
+    return {**result, "full_size": whole, "tried": len(tried | set(full))}
+
+
+def candidates_of(result: dict[str, Any]) -> list[Candidate]:
+    """Candidates that a result compares, best first."""
+    return [
+        Candidate(*(row[name] for name in Candidate._fields))
+        for row in result["compared"]
+    ]
 
 
 def tune_further(
-    search: Search, smaller: dict[str, Any], effort: Effort
+    search: Search, before: dict[str, Any], effort: Effort
 ) -> dict[str, Any]:
-    """Compare the best settings of a smaller task of the same kind at full size."""
+    """Compare the best settings of an earlier result at full size."""
     start = time.process_time()
-    order = [
-        Candidate(*(row[name] for name in Candidate._fields))
-        for row in smaller["compared"][: effort.fits]
-    ]
-    growth = len(search.parts[0].fit) / smaller["fitted_rows"]
-    expected = smaller["compared"][0]["cpu_seconds"] * growth**2
-    full = fit_full_size(search, order, expected, effort)
+    n_fit = len(search.parts[0].fit)
+    growth = n_fit / before["fitted_rows"]
+    expected = before["compared"][0]["cpu_seconds"] * growth**2
+    full = fit_full_size(search, candidates_of(before)[:3], expected, effort)
     if not full:
-        return {**smaller, "full_size": False, "tuning_cpu_seconds": 0.0}
-    result = report(search, full, time.process_time() - start)
+        return {**before, "full_size": False, "tuning_cpu_seconds": 0.0}
+    result = report(n_fit, full, time.process_time() - start)
     return {**result, "full_size": True, "tried": len(full)}
 
 
-def report(search: Search, scores: Scores, seconds: float) -> dict[str, Any]:
+def report(n_fit: int, scores: Scores, seconds: float) -> dict[str, Any]:
     """Name the best candidate and what it was compared with in the last stage."""
     compared = [
         {
@@ -324,7 +332,7 @@ def report(search: Search, scores: Scores, seconds: float) -> dict[str, Any]:
         **ranked(scores)[0]._asdict(),
         "validation_error": compared[0]["validation_error"],
         "validation_rows": scores[ranked(scores)[0]].rows,
-        "fitted_rows": len(search.parts[0].fit),
+        "fitted_rows": n_fit,
         "tuning_cpu_seconds": round(seconds, 1),
         "compared": compared,
     }
