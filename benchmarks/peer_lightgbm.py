@@ -1,6 +1,6 @@
 """Search for the settings of LightGBM, on training rows as published.
 
-One setting after the other is varied, on at most 12,000 rows; the best two are then
+One setting after the other is varied, on some of the rows; the best two are then
 fitted to everything that is not held out, and the better one again with the smaller
 learning rate. The number of trees is where the error on held out rows is least.
 """
@@ -22,7 +22,6 @@ NAMES = [
     "learning_rate",
     "max_bin",
 ]
-SEARCH_ROWS = 12_000
 
 Setting = dict[str, Any]
 
@@ -44,6 +43,8 @@ class Limits:
         Most values of a column that are told apart.
     slower : float or None
         The smaller learning rate.
+    search_rows : int
+        Rows of the fits that are not of full size.
     full_fits : int
         How many settings are compared at full size.
     """
@@ -54,6 +55,7 @@ class Limits:
     columns: tuple[float, float] = (1.0, 0.6)
     bins: int = 255
     slower: float | None = 0.05
+    search_rows: int = 12_000
     full_fits: int = 2
 
 
@@ -133,8 +135,8 @@ def tune(search: TreeSearch, order: list[Setting] | None = None) -> Setting:
     """Choose a setting; with an order only those are fitted, at full size."""
     start = time.process_time()
     n_fit = len(search.parts[0].fit)
-    found = [] if order else search.vary(min(n_fit, SEARCH_ROWS))
-    if order or n_fit > SEARCH_ROWS:
+    found = [] if order else search.vary(min(n_fit, search.limits.search_rows))
+    if order or n_fit > search.limits.search_rows:
         best = (order or found)[: search.limits.full_fits]
         found = [search.fit(_plain(setting)) for setting in best]
     if search.limits.slower and not order:

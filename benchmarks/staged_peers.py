@@ -65,14 +65,14 @@ FULL_FITS = {"mnist": 2, "mnist_odd_even": 2, "covtype_2_100k": 2}
 FULL_SECONDS = {"covtype_2_100k": 1200.0}
 
 # many columns and classes: coarser, to stay within minutes
-IMAGES = Limits(columns=(0.6, 0.3), bins=63, patience=100)
-SLOW = Limits(300, 30, (31, 63), (0.6, 0.3), 63, None)
+SLOW = Limits(300, 30, (31, 63), (0.6, 0.3), 63, None, search_rows=6000)
 LIMITS = {
     "mnist": replace(SLOW, full_fits=1),
-    "mnist_odd_even": IMAGES,
+    "mnist_odd_even": Limits(1500, 100, (31, 127), (0.6, 0.3), 63, None),
     "usps": replace(SLOW, trees=500, patience=50),
-    "isolet": SLOW,
-    "covtype_7_50k": Limits(700, 50, slower=None),
+    "isolet": replace(SLOW, leaves=(31,)),
+    "covtype_2_50k": Limits(slower=None),
+    "covtype_7_50k": Limits(500, 40, slower=None),
 }
 SIMILAR = {"covtype_7_50k": "covtype_2_50k"}  # begins with the best of the other
 SMALLER = {"covtype_2_100k": "covtype_2_50k"}
@@ -150,10 +150,11 @@ def tune_lightgbm(task: str, X: Rows, y: Rows) -> dict[str, Any]:
     if len(y) > 5000:
         parts = parts[:1]
     search = TreeSearch(task, (X, y), parts, LIMITS.get(task, Limits()))
-    if task not in SMALLER:
+    other = {**SMALLER, **SIMILAR}.get(task)
+    if other is None:
         return peer_lightgbm.tune(search)
-    order = settings(SMALLER[task])["lightgbm"]["compared"]
-    return {**peer_lightgbm.tune(search, order), "ranked_by": SMALLER[task]}
+    order = settings(other)["lightgbm"]["compared"]
+    return {**peer_lightgbm.tune(search, order), "ranked_by": other}
 
 
 def tune(task: str, until: float) -> dict[str, Any]:
