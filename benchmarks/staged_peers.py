@@ -71,7 +71,7 @@ LIMITS = {
     "mnist_odd_even": Limits(1500, 100, (31, 127), (0.6, 0.3), 63, None),
     "usps": replace(SLOW, trees=500, patience=50),
     "isolet": replace(SLOW, leaves=(31,)),
-    "covtype_2_50k": Limits(slower=None),
+    "covtype_2_50k": Limits(search_rows=40_000),
     "covtype_7_50k": Limits(500, 40, slower=None),
 }
 SIMILAR = {"covtype_7_50k": "covtype_2_50k"}  # begins with the best of the other
