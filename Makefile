@@ -40,7 +40,7 @@ test-core: $(VENV)/tools  ## C++ tests under AddressSanitizer and UndefinedBehav
 	$(BIN)/cmake --build build/sanitize
 	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
 
-bench: $(VENV)/installed  ## Accuracy and speed against peers; rewrites results and README
+bench: $(VENV)/benching  ## Accuracy and speed against peers; rewrites results and README
 	for part in clustered local; do for what in accuracy speed search; do \
 	  $(BIN)/python benchmarks/$${part}_$$what.py || exit 1; done; done
 	$(BIN)/python examples/demo.py > benchmarks/results/demo.tmp
@@ -64,4 +64,8 @@ $(VENV)/installed: $(VENV)/tools $(SOURCES)
 
 $(VENV)/developing: $(VENV)/installed
 	$(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel ".[dev]"
+	touch $@
+
+$(VENV)/benching: $(VENV)/installed
+	$(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel ".[plot,bench]"
 	touch $@
