@@ -38,7 +38,7 @@ from localsvm.estimators._stages import (
 
 _CS = (0.1, 1.0, 10.0)
 _CELL_SIZES = (200, 1000)
-_GAMMA_FACTORS = (1.0, 2.0, 4.0, 8.0)
+_GAMMA_FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)
 _KERNEL_CS = (1.0, 10.0, 100.0)
 _THRESHOLDS = (0.0, 1.0, 1.5, np.inf)
 

@@ -36,7 +36,7 @@ _N_FIRST = {"gamma_factor": 3, "kernel_C": 2}
 # Standard errors by which a challenger has to win, and within which it is close.
 _CLEAR, _CLOSE, _SLIGHT = 1.0, 2.0, 0.5
 # Of the first questions, which are about preparation.
-_PLAIN_C, _PLAIN_GAMMA_FACTOR, _PLAIN_KERNEL_C = 10.0, 2.0, 10.0
+_PLAIN_C, _PLAIN_GAMMA_FACTORS, _PLAIN_KERNEL_C = 10.0, (2.0, 4.0), 10.0
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -67,7 +67,7 @@ class Grid:
         return replace(
             self.only(),
             C=_nearest(self.C, _PLAIN_C),
-            gamma_factor=_nearest(self.gamma_factor, _PLAIN_GAMMA_FACTOR),
+            gamma_factor=_nearest(self.gamma_factor, _PLAIN_GAMMA_FACTORS[0]),
             kernel_C=_nearest(self.kernel_C, _PLAIN_KERNEL_C),
         )
 
@@ -197,7 +197,7 @@ class Chooser:
         lead = 0.0
         for rung, n_folds in self._levels:
             old, new = (
-                self._evaluate(question, with_thresholds(setting, grid), rung, n_folds)
+                self._evaluate(question, plain_variants(setting, grid), rung, n_folds)
                 for setting in (best, challenger)
             )
             lead = new.lead(new.wrong[new.best()], old.wrong[old.best()])
@@ -320,6 +320,16 @@ class Chooser:
             n_test = int(_TRIAL_SHARE * n_rows)
         index = np.arange(n_rows)
         return self.rows.take(index), [(index[n_test:], index[:n_test])]
+
+
+def plain_variants(setting: StagedSetting, grid: Grid) -> list[StagedSetting]:
+    """Give a setting each of the thresholds, and two widths if they are open."""
+    widths = [width for width in grid.gamma_factor if width in _PLAIN_GAMMA_FACTORS]
+    return [
+        variant
+        for width in widths or [setting.gamma_factor]
+        for variant in with_thresholds(replace(setting, gamma_factor=width), grid)
+    ]
 
 
 def with_thresholds(setting: StagedSetting, grid: Grid) -> list[StagedSetting]:

@@ -191,9 +191,9 @@ def explain(estimator: Any, x: Any, *, feature_names: Any = None) -> Explanation
     A kernel SVM is explained by its gradient at x, which tells how the decision changes
     near x; the intercept makes up for the rest of the decision value.
 
-    Linear SVMs are linear at x once the regions of x are known. With soft assignment their
-    weights change with x, too: the explanation says what the decision value is made of,
-    not how it would change far from x.
+    Linear SVMs are linear at x once the regions of x are known. With soft assignment
+    their weights change with x, too: the explanation says what the decision value is
+    made of, not how it would change far from x.
 
     For several classes it is the linear function of the predicted class against the
     rest.
