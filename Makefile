@@ -43,6 +43,8 @@ test-core: $(VENV)/tools  ## C++ tests under AddressSanitizer and UndefinedBehav
 bench: $(VENV)/benching  ## Accuracy and speed against peers; rewrites results and README
 	for part in clustered local; do for what in accuracy speed search; do \
 	  $(BIN)/python benchmarks/$${part}_$$what.py || exit 1; done; done
+	$(BIN)/python benchmarks/staged_peers.py --again
+	$(BIN)/python benchmarks/staged.py --again
 	$(BIN)/python examples/demo.py > benchmarks/results/demo.tmp
 	mv benchmarks/results/demo.tmp benchmarks/results/demo.txt
 	$(BIN)/python benchmarks/tables.py

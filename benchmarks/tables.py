@@ -104,6 +104,43 @@ def clustered_search() -> str:
     )
 
 
+def staged() -> str:
+    """List accuracy and cost of the staged SVM and its peers."""
+    result = load("staged")
+    names = dict.fromkeys((row["task"], row["model"]) for row in result["rows"])
+    groups = [
+        [row for row in result["rows"] if (row["task"], row["model"]) == name]
+        for name in names
+    ]
+    rows = [
+        [
+            group[0]["task"].replace("_", " "),
+            f"`{group[0]['model']}`",
+            _spread(group, "accuracy"),
+            _mean(group, "choice_and_fit_cpu_seconds"),
+            _mean(group, "fit_cpu_seconds"),
+            _mean(group, "predict_cpu_microseconds"),
+        ]
+        for group in groups
+    ]
+    header = ["task", "model", "accuracy, %", "whole fit, s", "fit, s", "µs per row"]
+    return "\n\n".join([table(header, rows), goals(result)])
+
+
+def _mean(rows: list[dict[str, Any]], key: str) -> str:
+    if key not in rows[0]:
+        return "-"
+    return f"{sum(row[key] for row in rows) / len(rows):.1f}"
+
+
+def _spread(rows: list[dict[str, Any]], key: str) -> str:
+    values = [row[key] for row in rows]
+    if len(values) == 1:
+        return f"{values[0]:.2f}"
+    mean = sum(values) / len(values)
+    return f"{mean:.2f} ({min(values):.2f} to {max(values):.2f})"
+
+
 def demo() -> str:
     """Show what the demo printed."""
     return "```\n" + (RESULTS / "demo.txt").read_text().strip("\n") + "\n```"
@@ -202,6 +239,7 @@ def _number(row: dict[str, Any], name: str, form: str, missing: str = "-") -> st
 
 
 SECTIONS = (
+    staged,
     clustered_accuracy,
     clustered_speed,
     clustered_search,

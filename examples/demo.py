@@ -1,4 +1,4 @@
-"""ClusteredSVC and LocalSVC beside LinearSVC and SVC, on digits and two spirals.
+"""Our classifiers beside LinearSVC and SVC, on digits and two spirals.
 
 Prints accuracy and times, explains one prediction, and saves a picture. It takes less
 than a minute; nearly all of that is SVC's.
@@ -19,7 +19,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from localsvm import ClusteredSVC, LocalSVC
+from localsvm import ClusteredSVC, LocalSVC, StagedSVC
 from localsvm.data import bayes_2spiral, make_2spiral
 from localsvm.inspect import RegionDisplay, explain
 
@@ -96,12 +96,14 @@ def compare_on_digits() -> tuple[Split, list[Measurement]]:
         f"1. Handwritten digits, 10 classes: {len(split.y_train)} rows to fit, "
         f"{len(split.y_test)} to test,\n   64 pixels scaled to [0, 1]. "
         "At this size SVC is quick to fit; it is slow to predict.\n"
+        "   The fit of StagedSVC has the choice of all its parameters in it.\n"
     )
     models = [
         LinearSVC(random_state=0),
         SVC(C=10),
         ClusteredSVC(random_state=0),
         LocalSVC(random_state=0),
+        StagedSVC(random_state=0),
     ]
     return split, compare(models, split)
 
@@ -137,6 +139,7 @@ def compare_on_spirals(n_rows: int) -> tuple[Split, list[Measurement]]:
         ClusteredSVC(random_state=0),
         ClusteredSVC(n_clusters=min(800, n_rows // 15), random_state=0),
         LocalSVC(random_state=0),
+        StagedSVC(random_state=0),
     ]
     split = raw.scaled(StandardScaler())
     return split, compare(models, split)
@@ -171,7 +174,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=15_000, help="rows of the spirals")
     parser.add_argument("--output", type=Path, default=Path("demo_output"))
     options = parser.parse_args()
-    digits, (linear, _, clustered, _) = compare_on_digits()
+    digits, (linear, _, clustered, *_) = compare_on_digits()
     explain_a_digit(digits, linear.model, clustered.model)
     spirals, (_, _, clustered, *_) = compare_on_spirals(options.rows)
     save_picture(clustered.model, spirals, options.output / "regions.png")

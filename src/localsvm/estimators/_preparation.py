@@ -120,7 +120,10 @@ class Preparation:
     @classmethod
     def _of_sparse(cls, rows: TrainingRows, scaling: str) -> Preparation:
         _, scale = _moments(rows)
-        directions = np.ones_like(scale) if scaling == "none" else 1.0 / scale
+        directions = np.ones_like(scale)
+        if scaling != "none":
+            numeric = _many_valued(rows.X)
+            directions[numeric] /= scale[numeric]
         return cls(None, directions, np.zeros_like(scale))._of_unit_norm(rows)
 
     def apply(self, X: Any, n_jobs: int | None = None) -> Any:
@@ -200,12 +203,16 @@ def _n_kept(n_components: int | str | None, n_features: int) -> int | None:
 def _moments(rows: TrainingRows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Weighted mean and scale of each column; a constant column has scale 1."""
     scaler = StandardScaler(with_mean=not sparse.issparse(rows.X))
-    scaler.fit(rows.X, sample_weight=rows.sample_weight)
+    # The variance of a constant column may be rounded to less than zero.
+    with np.errstate(invalid="ignore"):
+        scaler.fit(rows.X, sample_weight=rows.sample_weight)
     return np.asarray(scaler.mean_, np.float64), np.asarray(scaler.scale_, np.float64)
 
 
-def _many_valued(X: NDArray[Any]) -> NDArray[np.intp]:
+def _many_valued(X: Any) -> NDArray[np.intp]:
     """Columns with values other than 0 and 1."""
+    if sparse.issparse(X):
+        return np.unique(X.indices[(X.data != 0) & (X.data != 1)])
     return np.flatnonzero(~((X == 0) | (X == 1)).all(axis=0))
 
 

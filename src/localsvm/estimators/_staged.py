@@ -19,6 +19,7 @@ from localsvm._checks import (
     one_of,
     real,
 )
+from localsvm._threads import single_threaded_libraries
 from localsvm.cluster._distinct import distinct_rows, merge_weights, take_rows
 from localsvm.estimators._base import (
     BaseLocalClassifier,
@@ -36,6 +37,7 @@ from localsvm.estimators._stages import (
     StageSizes,
 )
 
+_SEARCH_TOL = 0.1
 _CS = (0.1, 1.0, 10.0)
 _CELL_SIZES = (200, 1000)
 _GAMMA_FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)
@@ -72,9 +74,9 @@ class StagedSVC(BaseLocalClassifier):
         diagonal with power 1. Sparse rows take None or "diagonal".
     C : float or "auto", default="auto"
         Penalty of the first stage, for rows of root mean squared norm one.
-    cell_size : int or "auto", default="auto"
-        Rows of a cell. With an int, more hard rows than that are cut into cells; "auto"
-        cuts more than 10,000 hard rows into cells of 200 or 1000.
+    cell_size : int, None or "auto", default="auto"
+        Rows of a cell. With an int, more hard rows than that are cut into cells; None
+        is one model; "auto" cuts more than 10,000 hard rows into cells of 200 or 1000.
     gamma_factor : float or "auto", default="auto"
         Width of the RBF kernel, times the typical squared distance of a row to the
         middle of its cell.
@@ -189,7 +191,7 @@ class StagedSVC(BaseLocalClassifier):
         scaling: str = "auto",
         metric: str | None = "auto",
         C: float | str = "auto",
-        cell_size: int | str = "auto",
+        cell_size: int | str | None = "auto",
         gamma_factor: float | str = "auto",
         kernel_C: float | str = "auto",
         threshold: float | str = "auto",
@@ -230,8 +232,7 @@ class StagedSVC(BaseLocalClassifier):
         stages : ndarray of shape (n_samples,)
             1 or 2.
         """
-        Z = self._prepare(self._check_query_rows(X))
-        return 1 + self._is_hard(self.first_stage_._decide(Z)).astype(np.int64)
+        return self._find_stages(self._prepare(self._check_query_rows(X)))
 
     def region(self, X: Any, *, return_weights: bool = False) -> Any:
         """Region or cell that answers each row.
@@ -296,7 +297,7 @@ class StagedSVC(BaseLocalClassifier):
             scaling=one_of("auto", *SCALINGS),
             metric=one_of("auto", *METRICS),
             C=one_of("auto") | real(0),
-            cell_size=one_of("auto") | integer(2),
+            cell_size=one_of("auto", None) | integer(2),
             gamma_factor=one_of("auto") | real(0),
             kernel_C=one_of("auto") | real(0),
             threshold=one_of("auto") | real(0, closed="both"),
@@ -314,6 +315,12 @@ class StagedSVC(BaseLocalClassifier):
         clock = StageClock(self.max_time)
         with clock.stage("merge"):
             merged, kind = _merged(rows, seed)
+        n_rows = merged.X.shape[0]
+        if not isinstance(self.n_regions, str) and self.n_regions > n_rows:
+            raise ValueError(
+                f"n_regions={self.n_regions} should be <= {n_rows}, the number of "
+                "distinct rows."
+            )
         fitter = StageFitter(
             self.classes_,
             self.n_regions,
@@ -326,11 +333,15 @@ class StagedSVC(BaseLocalClassifier):
         )
         sizes = StageSizes()
         if not isinstance(self.cell_size, str):
-            sizes = replace(sizes, largest_model=int(self.cell_size))
-        with clock.stage("choose"):
-            setting = self._choose(merged, fitter, sizes)
-        margin = self._fit_stages(merged, setting, sizes, fitter)
-        self._describe(rows, margin, kind)
+            sizes = replace(sizes, largest_model=self.cell_size, given=True)
+        # One limit for all that follows: to set it many times takes long.
+        with single_threaded_libraries():
+            with clock.stage("choose"):
+                setting = self._choose(merged, fitter, sizes)
+            confidence = self._fit_stages(merged, setting, sizes, fitter)
+        self._describe(rows, confidence, kind)
+        if not sizes.in_cells(self.n_hard_):
+            setting = replace(setting, cell_size=None)
         self.best_params_ = asdict(setting)
         self.fit_report_ = clock.seconds
 
@@ -338,7 +349,10 @@ class StagedSVC(BaseLocalClassifier):
         self, rows: TrainingRows, fitter: StageFitter, sizes: StageSizes
     ) -> StagedSetting:
         limit = None if self.max_time is None else 0.5 * self.max_time
-        chooser = Chooser(replace(fitter, clock=StageClock(limit)), rows, sizes)
+        trial_fitter = replace(
+            fitter, clock=StageClock(limit), tol=max(self.tol, _SEARCH_TOL)
+        )
+        chooser = Chooser(trial_fitter, rows, sizes)
         grid = self._grid(rows.X)
         setting = chooser.choose(grid) if grid.is_open else grid.only()
         if chooser.unanswered:
@@ -383,7 +397,7 @@ class StagedSVC(BaseLocalClassifier):
         sizes: StageSizes,
         fitter: StageFitter,
     ) -> NDArray[np.float64]:
-        """Take steps 1 to 3; return the leave-one-out margins."""
+        """Take steps 1 to 3; return the leave-one-out confidences."""
         with fitter.clock.stage("prepare"):
             self._preparation = fitter.prepare(rows, setting.scaling, setting.metric)
             self.metric_ = self._preparation.metric
@@ -399,18 +413,21 @@ class StagedSVC(BaseLocalClassifier):
                 hard = sizes.hard_rows(first.margin)
                 self.n_hard_ = len(hard)
                 self.second_stage_ = fitter.fit_second(rows.take(hard), setting, sizes)
-        return first.margin
+        return first.confidence
 
     def _describe(
-        self, rows: TrainingRows, margin: NDArray[np.float64], kind: NDArray[np.intp]
+        self,
+        rows: TrainingRows,
+        confidence: NDArray[np.float64],
+        kind: NDArray[np.intp],
     ) -> None:
         first, second = self.first_stage_, self.second_stage_
         # A row without weight was not fitted: what is asked of new rows is asked of it.
-        hard = np.abs(margin) <= self._threshold
+        hard = confidence <= self._threshold
         self.stage_ = np.where(hard & (second is not None), 2, 1)[kind]
         absent = np.flatnonzero(kind < 0)
         if absent.size:
-            self.stage_[absent] = self.stage(rows.X[absent])
+            self.stage_[absent] = self._find_stages(self._prepare(rows.X[absent]))
         mass = np.bincount(self.stage_, weights=rows.sample_weight, minlength=3)[1:]
         self.stage_shares_ = mass / mass.sum()
         cells = np.zeros(0, dtype=np.intp) if second is None else second.region_sizes_
@@ -434,6 +451,9 @@ class StagedSVC(BaseLocalClassifier):
                     f"{name}={getattr(self, name)!r} needs dense rows; found a sparse "
                     f"X. Use {name}='auto', or X.toarray()."
                 )
+
+    def _find_stages(self, Z: Any) -> NDArray[np.int64]:
+        return 1 + self._is_hard(self.first_stage_._decide(Z)).astype(np.int64)
 
     def _prepare(self, X: Any) -> Any:
         return self._preparation.apply(X, self.n_jobs)

@@ -36,7 +36,7 @@ _N_FIRST = {"gamma_factor": 3, "kernel_C": 2}
 # Standard errors by which a challenger has to win, and within which it is close.
 _CLEAR, _CLOSE, _SLIGHT = 1.0, 2.0, 0.5
 # Of the first questions, which are about preparation.
-_PLAIN_C, _PLAIN_GAMMA_FACTORS, _PLAIN_KERNEL_C = 10.0, (2.0, 4.0), 10.0
+_PLAIN_C, _PLAIN_GAMMA_FACTORS, _PLAIN_KERNEL_C = 1.0, (2.0, 4.0), 10.0
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -48,7 +48,7 @@ class Grid:
     scaling: Sequence[str]
     metric: Sequence[str | None]
     C: Sequence[float]
-    cell_size: Sequence[int]
+    cell_size: Sequence[int | None]
     gamma_factor: Sequence[float]
     kernel_C: Sequence[float]
     threshold: Sequence[float]
@@ -157,9 +157,13 @@ class Chooser:
     def choose(self, grid: Grid) -> StagedSetting:
         """Choose preparation, penalties and widths; look at full size again."""
         best = grid.plain()
+        if not self._folds(0)[1]:
+            return best
         for question in ("scaling", "metric"):
             best = self._choose_preparation(question, grid, best)
         best = self._choose_penalty(grid, best)
+        if tuple(grid.threshold) == (0.0,):
+            return best
         best = self._choose_kernel(grid, best)
         return self._confirm(grid, best) if self._holds_out else best
 
@@ -233,8 +237,6 @@ class Chooser:
 
     def _choose_kernel(self, grid: Grid, best: StagedSetting) -> StagedSetting:
         """Width and penalty, a step further where an edge is best; then the cells."""
-        if tuple(grid.threshold) == (0.0,):
-            return best
         best = self._ask(
             "kernel",
             grid,
@@ -310,8 +312,10 @@ class Chooser:
 
     def _folds(self, rung: int) -> tuple[TrainingRows, list[Fold]]:
         """Rows of a rung, cut into folds or into a trained and a held-out part."""
+        class_index = self.rows.class_index
         if not self._holds_out:
-            return self.rows, _stratified_folds(self.rows.class_index)
+            folds = _stratified_folds(class_index)
+            return self.rows, _with_all_classes(folds, class_index)
         n_rows = self._n_rows
         if rung == _FULL:
             n_test = min(int(_FULL_SHARE * n_rows), _MOST_HELD_OUT)
@@ -319,7 +323,8 @@ class Chooser:
             n_rows = min(n_rows, _TRIAL_ROWS[rung])
             n_test = int(_TRIAL_SHARE * n_rows)
         index = np.arange(n_rows)
-        return self.rows.take(index), [(index[n_test:], index[:n_test])]
+        folds = [(index[n_test:], index[:n_test])]
+        return self.rows.take(index), _with_all_classes(folds, class_index)
 
 
 def plain_variants(setting: StagedSetting, grid: Grid) -> list[StagedSetting]:
@@ -468,9 +473,7 @@ def selection_table(
     entries: dict[tuple[Any, ...], dict[str, Any]] = {}
     for evaluation in evaluations:
         for setting, error in zip(evaluation.settings, evaluation.errors, strict=True):
-            known = asdict(setting)
-            if setting.threshold == 0:
-                known |= {"cell_size": 0, "gamma_factor": np.nan, "kernel_C": np.nan}
+            known = _recorded(setting)
             n_held_out = len(evaluation.weight)
             key = (evaluation.n_rows, n_held_out, *map(str, known.values()))
             entry = {
@@ -480,13 +483,21 @@ def selection_table(
                 **known,
                 "error": float(error),
                 "seconds": evaluation.seconds / len(evaluation.settings),
-                "chosen": setting == chosen,
+                "chosen": known == _recorded(chosen),
             }
             entries.setdefault(key, entry)
     names = next(iter(entries.values()), {})
     return {
         name: np.array([entry[name] for entry in entries.values()]) for name in names
     }
+
+
+def _recorded(setting: StagedSetting) -> dict[str, Any]:
+    """Name the values that matter; without a second stage its own do not."""
+    known = asdict(setting)
+    if setting.threshold == 0:
+        known |= dict.fromkeys(("cell_size", "gamma_factor", "kernel_C"))
+    return known
 
 
 def joined(rows: TrainingRows, more: TrainingRows) -> TrainingRows:
@@ -517,6 +528,16 @@ def _stratified_folds(class_index: NDArray[np.int32]) -> list[Fold]:
     return [
         (np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in np.unique(fold)
     ]
+
+
+def _with_all_classes(folds: list[Fold], class_index: NDArray[np.int32]) -> list[Fold]:
+    """Train on rows whose class would be missing; leave out folds without test rows."""
+    kept = []
+    for train, test in folds:
+        unseen = ~np.isin(class_index[test], class_index[train])
+        if not unseen.all():
+            kept.append((np.sort(np.append(train, test[unseen])), test[~unseen]))
+    return kept
 
 
 def _nearest(values: Sequence[float], wanted: float) -> float:

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
 from localsvm._checks import scales_already_told
-from localsvm._threads import effective_n_jobs, single_threaded_libraries
+from localsvm._threads import effective_n_jobs
 from localsvm.cluster._neighborhood_cover import cover_rows
 from localsvm.cluster._neighbors import fit_search, make_search
 from localsvm.estimators._base import StageClock, TrainingRows, check_solution
@@ -22,6 +22,7 @@ from localsvm.estimators._clustered import ClusteredSVC
 from localsvm.estimators._gradient_metric import GradientMetric
 from localsvm.estimators._leave_one_out import (
     coded_squared_norms,
+    confidences,
     leave_one_out_decisions,
     margins,
 )
@@ -44,11 +45,13 @@ LARGEST_HARD_SHARE = 0.4
 LARGEST_DENSE_BYTES = 1 << 30
 
 _FEWEST_TRIAL_ROWS = 2000
-_SEARCH_TOL = 0.05
 _STEPS_PER_ROW = 50
 _FEWEST_STEPS = 20_000
 
 _METRIC_C = 10.0
+_METRIC_ROWS = 50_000
+_METRIC_ROWS_PER_CLASS = 20
+_LEAST_TIME = 1e-3
 _METRICS: dict[str, dict[str, Any]] = {
     "full": {"power": 0.5, "diagonal": False},
     "diagonal": {"power": 1.0, "diagonal": True},
@@ -66,8 +69,8 @@ class StagedSetting:
         How rows are prepared.
     C : float
         Penalty of the first stage.
-    cell_size : int
-        Rows of a cell of the second stage, where it has more than one model.
+    cell_size : int or None
+        Rows of a cell of the second stage; None is one model.
     gamma_factor, kernel_C : float
         Width and penalty of the second stage.
     threshold : float
@@ -77,7 +80,7 @@ class StagedSetting:
     scaling: str
     metric: str | None
     C: float
-    cell_size: int
+    cell_size: int | None
     gamma_factor: float
     kernel_C: float
     threshold: float
@@ -87,7 +90,7 @@ class StagedSetting:
 class SecondGrid:
     """Settings of the second stage that are tried on the same cells."""
 
-    cell_size: int
+    cell_size: int | None
     gamma_factors: Sequence[float]
     penalties: Sequence[float]
 
@@ -100,11 +103,14 @@ class FirstStage:
     ----------
     model : ClusteredSVC
     margin : ndarray of shape (n_samples,)
-        Leave-one-out margin of each training row.
+        Lead of each training row's own class when the row is left out.
+    confidence : ndarray of shape (n_samples,)
+        Lead of the class that wins then.
     """
 
     model: ClusteredSVC
     margin: NDArray[np.float64]
+    confidence: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -116,19 +122,23 @@ class StageSizes:
     fewest_hard : int
         Fewer hard rows are filled up with the next ones: rows more never hurt, rows
         less do.
-    largest_model : int
-        More rows than this are cut into cells.
+    largest_model : int or None
+        More rows than this are cut into cells; None is never.
+    given : bool
+        Whether the user has set ``largest_model``.
     """
 
     fewest_hard: int = 8000
-    largest_model: int = 10_000
+    largest_model: int | None = 10_000
+    given: bool = False
 
     def shrunk(self, share: float) -> StageSizes:
         """Sizes that treat a part of the rows as these treat all of them."""
-        return StageSizes(
-            max(_FEWEST_TRIAL_ROWS, int(share * self.fewest_hard)),
-            max(_FEWEST_TRIAL_ROWS, int(share * self.largest_model)),
-        )
+        fewest_hard = max(_FEWEST_TRIAL_ROWS, int(share * self.fewest_hard))
+        if self.given or self.largest_model is None:
+            return replace(self, fewest_hard=fewest_hard)
+        largest_model = max(_FEWEST_TRIAL_ROWS, int(share * self.largest_model))
+        return StageSizes(fewest_hard, largest_model)
 
     def hard_rows(self, margin: NDArray[np.float64]) -> NDArray[np.intp]:
         """Rows that a kernel SVM may need: those inside the margin when left out.
@@ -146,7 +156,7 @@ class StageSizes:
 
     def in_cells(self, n_hard: int) -> bool:
         """Whether the second stage is more than one model."""
-        return n_hard > self.largest_model
+        return self.largest_model is not None and n_hard > self.largest_model
 
 
 @dataclass(frozen=True)
@@ -175,13 +185,16 @@ class StageFitter:
         self, rows: TrainingRows, scaling: str, metric: str | None
     ) -> Preparation:
         """Learn how rows are scaled and, with a metric, turned and stretched."""
-        with single_threaded_libraries():
-            plain = Preparation.learn(rows, scaling, self.n_components, self.seed)
+        plain = Preparation.learn(rows, scaling, self.n_components, self.seed)
         if metric is None:
             return plain
+        first = self._first_model(rows.X.shape[0], _METRIC_C)
+        limit = self.clock.remaining()
+        first.set_params(max_time=limit if limit is None else max(limit, _LEAST_TIME))
         learner = GradientMetric(
             **_METRICS[metric],
-            estimator=self._first_model(rows.X.shape[0], _METRIC_C),
+            estimator=first,
+            max_rows=_metric_rows(rows.class_index),
             random_state=self.seed,
             n_jobs=self.n_jobs,
         )
@@ -198,7 +211,8 @@ class StageFitter:
         template = self._first_model(rows.X.shape[0], Cs[0])
         self._introduce(template, rows)
         template._scale(rows)
-        parts = template._cluster(rows, template.n_clusters, self.seed, self.clock)
+        clock = StageClock(self.clock.remaining())
+        parts = template._cluster(rows, template.n_clusters, self.seed, clock)
         codes = parts[1]
         norms = coded_squared_norms(
             rows.X, codes, template.global_reg, template.intercept_scaling_
@@ -209,7 +223,7 @@ class StageFitter:
             model = copy(template).set_params(C=C)
             start = None if duals is None else duals * (C / before)
             solution = model._solve_parts(
-                rows, parts, (C, model.global_reg), self.seed, self.clock, start
+                rows, parts, (C, model.global_reg), self.seed, clock, start
             )
             check_solution(solution, model)
             duals = solution.duals
@@ -218,7 +232,11 @@ class StageFitter:
                 _signed(duals, rows.class_index),
                 norms,
             )
-            stages.append(FirstStage(model, margins(decisions, rows.class_index)))
+            stages.append(
+                FirstStage(
+                    model, margins(decisions, rows.class_index), confidences(decisions)
+                )
+            )
         return stages
 
     def fit_second(
@@ -259,7 +277,7 @@ class StageFitter:
             densified(rows.X), rows.class_index, rows.penalty_weight, len(self.classes)
         )
         options = KernelOptions(
-            tol=_SEARCH_TOL,
+            tol=self.tol,
             max_iter=max(_FEWEST_STEPS, _STEPS_PER_ROW * n_train),
             n_threads=effective_n_jobs(self.n_jobs),
         )
@@ -299,6 +317,7 @@ class StageFitter:
         """Score on cells that cover the held-out rows; settings share their Gram."""
         n_rows = rows.X.shape[0]
         held_out = np.arange(n_train, n_rows)
+        assert grid.cell_size is not None
         k = min(n_rows, round(grid.cell_size * n_rows / n_train))
         search = fit_search(make_search("auto", rows.X, k), rows.X)
         cover = cover_rows(rows.X, held_out, search, (k, max(1, k // 4)), self.n_jobs)
@@ -329,6 +348,7 @@ class StageFitter:
         n_regions = self.n_regions
         if isinstance(n_regions, str):
             n_regions = default_regions(n_rows)
+        n_regions = min(n_regions, n_rows)
         return ClusteredSVC(
             n_regions,
             C=C,
@@ -336,10 +356,17 @@ class StageFitter:
             intercept_scaling=1.0,
             tol=self.tol,
             max_iter=self.max_iter,
-            max_time=self.clock.remaining(),
+            max_time=self.clock.max_time,
             random_state=self.seed,
             n_jobs=self.n_jobs,
         )
+
+
+def _metric_rows(class_index: NDArray[np.int32]) -> int | None:
+    """Rows to learn a metric from: a sample, unless it could miss all but one class."""
+    counts = np.sort(np.bincount(class_index))
+    expected = counts[-2] * _METRIC_ROWS / len(class_index)
+    return _METRIC_ROWS if expected >= _METRIC_ROWS_PER_CLASS else None
 
 
 def _signed(

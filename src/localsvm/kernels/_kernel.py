@@ -17,6 +17,9 @@ from sklearn.utils.extmath import row_norms
 
 from localsvm import _core
 
+# Of the logarithm of a kernel value.
+_LARGEST_ERROR = 1e-5
+
 _KINDS = {
     "linear": _core.KernelKind.linear,
     "poly": _core.KernelKind.polynomial,
@@ -66,24 +69,24 @@ class Kernel:
     ) -> Callable[[NDArray[Any]], NDArray[Any]]:
         """Prepare the values of blocks of rows with fixed ones, in their dtype.
 
-        ``gamma`` takes the place of the kernel's own. Distances are taken from
-        products of rows that are centred on Z, since float32 loses less to
-        cancellation then.
+        ``gamma`` takes the place of the kernel's own. Distances are taken from products
+        of rows that are centred on Z; in float64 where float32 would lose too much of
+        them to cancellation.
         """
         if self.name != "rbf":
             return replace(self, gamma=gamma)._products_with(Z)
-        center = Z.mean(axis=0, dtype=np.float64).astype(Z.dtype)
-        shifted = Z - center
-        slope = np.ascontiguousarray(2 * gamma * shifted.T, dtype=Z.dtype)
-        offset = np.asarray(-gamma * row_norms(shifted, squared=True), dtype=Z.dtype)
+        center = Z.mean(axis=0, dtype=np.float64)
+        narrow = _distances_from(Z, center, gamma, Z.dtype)
+        farthest = float(row_norms(Z - center, squared=True).max(initial=0.0))
 
         def compare(X: NDArray[Any]) -> NDArray[Any]:
-            moved = X - center
-            values = moved @ slope
-            values += offset
-            values -= gamma * np.asarray(row_norms(moved, squared=True))[:, np.newaxis]
+            reach = farthest + float(row_norms(X - center, squared=True).max(initial=0))
+            if gamma * reach * np.finfo(Z.dtype).eps < _LARGEST_ERROR:
+                values = narrow(X)
+            else:
+                values = _distances_from(Z, center, gamma, np.float64)(X)
             np.minimum(values, 0, out=values)
-            return np.asarray(np.exp(values, out=values))
+            return np.asarray(np.exp(values, out=values), dtype=Z.dtype)
 
         return compare
 
@@ -165,6 +168,24 @@ class Kernel:
             coef0=self.coef0,
             degree=self.degree,
         )
+
+
+def _distances_from(
+    Z: NDArray[Any], center: NDArray[np.float64], gamma: float, dtype: Any
+) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """Prepare -gamma times the squared distances of blocks of rows to those of Z."""
+    shifted = (Z - center).astype(dtype)
+    slope = np.ascontiguousarray(2 * gamma * shifted.T, dtype=dtype)
+    offset = (-gamma * row_norms(shifted, squared=True)).astype(dtype)
+
+    def compare(X: NDArray[Any]) -> NDArray[Any]:
+        moved = (X - center).astype(dtype)
+        values = moved @ slope
+        values += offset
+        values -= gamma * row_norms(moved, squared=True)[:, np.newaxis]
+        return np.asarray(values)
+
+    return compare
 
 
 def scale_gamma(X: Any, weight: NDArray[np.float64]) -> float:
