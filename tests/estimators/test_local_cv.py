@@ -259,6 +259,7 @@ def test_best_setting_is_one_of_the_grid(two_moons):
     assert results["rank_test_score"][settings.index(chosen)] == 1
     assert set(results) == {
         *names,
+        "param_shrink",
         "mean_test_score",
         "std_test_score",
         "rank_test_score",
@@ -292,6 +293,7 @@ def test_ties_go_to_the_simplest_model():
         "gamma": 0.5,
         "gamma_factor": 1.0,
         "C": 1.0,
+        "shrink": 0.0,
     }
 
 

@@ -65,6 +65,18 @@ def test_metric_is_a_step_before(estimator, metric, three_classes):
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=name)
+def test_random_state_is_also_that_of_the_metric(estimator, three_classes):
+    X, y = three_classes
+    model = clone(estimator).set_params(metric=GradientMetric())
+    np.testing.assert_array_equal(
+        model.fit(X, y).decision_function(X), model.fit(X, y).decision_function(X)
+    )
+    assert model.metric.random_state is None
+    own = clone(model).set_params(metric__random_state=7).fit(X, y)
+    assert own.metric_.random_state == 7
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name)
 def test_without_a_metric_there_is_none(estimator, two_moons):
     model = clone(estimator).fit(*two_moons)
     assert model.metric_ is None

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -116,14 +116,7 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
             The fitted estimator. If fitting fails or is interrupted, the estimator is
             left as it was.
         """
-        with unchanged_on_failure(self):
-            if self._takes_metric:
-                check_parameters(self, metric=METRICS)
-            self._check_parameters()
-            rows = self._check_training_rows(X, y, sample_weight)
-            clock = StageClock()
-            self._fit(self._learn_metric(rows, clock))
-            self.fit_report_ = clock.seconds | self.fit_report_
+        self._fit_by(self._fit, X, y, sample_weight)
         return self
 
     def decision_function(self, X: Any) -> NDArray[Any]:
@@ -154,6 +147,20 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         scores = self.decision_function(X)
         return winning_labels(self.classes_, scores)
+
+    def _fit_by(
+        self, method: Callable[[TrainingRows], Any], X: Any, y: Any, sample_weight: Any
+    ) -> Any:
+        """Call ``method`` on the checked and mapped rows."""
+        with unchanged_on_failure(self):
+            if self._takes_metric:
+                check_parameters(self, metric=METRICS)
+            self._check_parameters()
+            rows = self._check_training_rows(X, y, sample_weight)
+            clock = StageClock()
+            result = method(self._learn_metric(rows, clock))
+            self.fit_report_ = clock.seconds | self.fit_report_
+        return result
 
     @abstractmethod
     def _check_parameters(self) -> None: ...
@@ -193,7 +200,8 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
             return rows
         with clock.stage("metric"):
             y = self.classes_[rows.class_index]
-            self.metric_ = fit_metric(self.metric, rows.X, y, rows.sample_weight)
+            metric = seeded_clone(self.metric, self._draw_seed)
+            self.metric_ = fit_metric(metric, rows.X, y, rows.sample_weight)
             return replace(rows, X=map_rows(self.metric_, rows.X))
 
     def _class_weight(
@@ -224,6 +232,14 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def seeded_clone(estimator: Any, draw_seed: Callable[[], int]) -> Any:
+    """Copy an estimator; a ``random_state`` of None is replaced."""
+    copy = clone(estimator)
+    if copy.get_params().get("random_state", 0) is None:
+        copy.set_params(random_state=draw_seed())
+    return copy
 
 
 def winning_labels(classes: NDArray[Any], scores: NDArray[Any]) -> NDArray[Any]:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from localsvm._checks import check_parameters, integer, one_of, real
+from localsvm.cluster import RegionCodes
 from localsvm.estimators._base import StageClock, TrainingRows
 from localsvm.estimators._clustered_base import SCALED_C, BaseClusteredSVC
 from localsvm.estimators._generalization_bound import (
     GeneralizationBound,
     clustered_bound,
+)
+from localsvm.estimators._leave_one_out import (
+    coded_squared_norms,
+    leave_one_out_decisions,
+    signed_duals,
 )
 
 
@@ -65,7 +74,8 @@ class ClusteredSVC(BaseClusteredSVC):
         ``cluster_centers_``, or the mean of each of its clusters.
     metric : transformer or None, default=None
         Maps the rows before all else, queries too, e.g. :class:`GradientMetric`; a copy
-        is fitted to the labels and weights of the training rows.
+        is fitted to the labels and weights of the training rows. Its ``random_state``
+        is used unless it is None.
     fit_intercept : bool, default=True
         Whether rows get a constant column. The intercept is penalised like a weight.
     intercept_scaling : float or "scale", default="scale"
@@ -211,14 +221,58 @@ class ClusteredSVC(BaseClusteredSVC):
         )
 
     def _fit(self, rows: TrainingRows) -> None:
+        self._fit_duals(rows)
+
+    def _fit_duals(self, rows: TrainingRows) -> tuple[RegionCodes, NDArray[np.float64]]:
         squared_norm = self._scale(rows)
         C = SCALED_C / squared_norm if isinstance(self.C, str) else float(self.C)
-        self._fit_setting(
+        return self._fit_setting(
             rows,
             (C, float(self.global_reg), self.n_clusters),
             self._draw_seed(),
             StageClock(self.max_time),
         )
+
+    def fit_leave_one_out(
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> NDArray[Any]:
+        r"""Fit, and estimate the decision on each row by a model without that row.
+
+        Use it where later steps learn from the decisions on the training rows, which
+        are too good to be true. Costs one evaluation more than ``fit``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            As those of ``decision_function``.
+
+        Notes
+        -----
+        The row's own share :math:`y_i \alpha_i K_{ii}` is taken away and the other
+        duals stay as they are, :math:`K_{ii} = (\|c_i\|^2 + 1 / \lambda)
+        (\|x_i\|^2 + b^2)` with the constant b of the intercept. A row of weight two
+        is taken away as a whole. T. Jaakkola, D. Haussler. Probabilistic kernel
+        regression models. AISTATS 1999.
+        """
+        scores: NDArray[Any] = self._fit_by(self._fit_held_out, X, y, sample_weight)
+        return scores.ravel() if len(self.classes_) == 2 else scores
+
+    def _fit_held_out(self, rows: TrainingRows) -> NDArray[Any]:
+        codes, duals = self._fit_duals(rows)
+        decisions = leave_one_out_decisions(
+            self._fitted_model().decide(rows.X, codes, self.n_jobs),
+            signed_duals(duals, rows.class_index, self._is_joint),
+            coded_squared_norms(
+                rows.X, codes, self.global_reg, self.intercept_scaling_
+            ),
+        )
+        return decisions.astype(rows.X.dtype)
 
     def generalization_bound(
         self, X: Any, y: Any, delta: float = 0.05

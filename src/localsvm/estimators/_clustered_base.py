@@ -225,12 +225,16 @@ class BaseClusteredSVC(BaseLocalClassifier):
         setting: tuple[float, float, int | str],
         seed: int,
         clock: StageClock,
-    ) -> None:
-        """Cluster, assign, solve and store, for one (C, global_reg, n_clusters)."""
+    ) -> tuple[RegionCodes, NDArray[np.float64]]:
+        """Cluster, assign, solve and store, for one (C, global_reg, n_clusters).
+
+        Returns the codes of the rows and their duals.
+        """
         C, global_reg, n_clusters = setting
         parts = self._cluster(rows, n_clusters, seed, clock)
         solution = self._solve_parts(rows, parts, (C, global_reg), seed, clock)
         check_solution(solution, self)
+        return parts[1], solution.duals
 
     def _cluster(
         self, rows: TrainingRows, n_clusters: int | str, seed: int, clock: StageClock
@@ -301,13 +305,15 @@ class BaseClusteredSVC(BaseLocalClassifier):
 
 def _mean_squared_norm(rows: TrainingRows) -> float:
     """Weighted mean of the rows' squared norms; 1 if that is zero or overflows."""
-    X = rows.X
-    if sparse.issparse(X):
-        squared = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    else:
-        squared = np.einsum("ij,ij->i", X, X, dtype=np.float64)
-    mean = float(np.average(squared, weights=rows.sample_weight))
+    mean = float(np.average(squared_norms(rows.X), weights=rows.sample_weight))
     return mean if 0 < mean < np.inf else 1.0
+
+
+def squared_norms(X: Any) -> NDArray[np.float64]:
+    """Squared norm of each row."""
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(np.einsum("ij,ij->i", X, X, dtype=np.float64))
 
 
 def _centers(clusterer: Any, rows: TrainingRows) -> NDArray[Any]:

@@ -12,7 +12,6 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     OneToOneFeatureMixin,
     TransformerMixin,
-    clone,
 )
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
@@ -34,7 +33,12 @@ from localsvm._checks import (
 from localsvm._threads import map_row_blocks, single_threaded_libraries
 from localsvm.cluster import RegionCodes
 from localsvm.cluster._distinct import distinct_rows, merge_weights, take_rows
-from localsvm.estimators._base import StageClock, TrainingRows, unchanged_on_failure
+from localsvm.estimators._base import (
+    StageClock,
+    TrainingRows,
+    seeded_clone,
+    unchanged_on_failure,
+)
 from localsvm.estimators._clustered import ClusteredSVC
 from localsvm.estimators._clustered_base import BaseClusteredSVC
 from localsvm.estimators._regional_model import RegionalModel
@@ -289,10 +293,7 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _new_estimator(self, seed: int) -> Any:
         if self.estimator is None:
             return ClusteredSVC(random_state=seed, n_jobs=self.n_jobs)
-        estimator = clone(self.estimator)
-        if estimator.random_state is None:
-            estimator.set_params(random_state=seed)
-        return estimator
+        return seeded_clone(self.estimator, lambda: seed)
 
     def _map(self, X: Any, components: NDArray[np.float64]) -> Any:
         components = components.astype(X.dtype, copy=False)

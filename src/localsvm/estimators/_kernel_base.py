@@ -35,10 +35,13 @@ class MergedRows:
         Weights of equal rows of one class are added up.
     first : ndarray
         Where each stands in the training data, or the first of its copies.
+    kind : ndarray of shape (n_samples,)
+        Which of them each training row is; -1 for rows of weight zero.
     """
 
     rows: LabelledRows
     first: NDArray[np.intp]
+    kind: NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ class BaseKernelClassifier(BaseLocalClassifier):
             weight,
             len(self.classes_),
         )
-        return MergedRows(merged, first)
+        return MergedRows(merged, first, kind)
 
     def _local_kernel(self, setting: KernelSetting, rows: TrainingRows) -> LocalKernel:
         """Resolve gamma; a local width is left to the neighbourhoods."""

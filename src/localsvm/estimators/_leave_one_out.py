@@ -51,6 +51,16 @@ def coded_squared_norms(
     return np.asarray(code_norm * (row_norm + constant**2))
 
 
+def signed_duals(
+    duals: NDArray[np.float64], class_index: NDArray[np.int32], joint: bool
+) -> NDArray[np.float64]:
+    """Duals times labels; those of several classes in one problem have signs."""
+    if joint:
+        return duals
+    positive = 1 if len(duals) == 1 else np.arange(len(duals))[:, np.newaxis]
+    return duals * np.where(class_index == positive, 1.0, -1.0)
+
+
 def margins(
     decisions: NDArray[Any], class_index: NDArray[np.int32]
 ) -> NDArray[np.float64]:

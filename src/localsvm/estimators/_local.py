@@ -22,6 +22,7 @@ from localsvm.cluster import NeighborhoodCover
 from localsvm.cluster._neighborhood_cover import neighborhood_sizes
 from localsvm.cluster._neighbors import find_neighbors, fit_search, make_search
 from localsvm.estimators._base import StageClock, TrainingRows, check_solution
+from localsvm.estimators._global_model import GLOBAL_MODELS, GlobalModel, fit_global
 from localsvm.estimators._kernel_base import (
     BaseKernelClassifier,
     KernelSetting,
@@ -39,6 +40,8 @@ from localsvm.solvers import (
 
 class BaseLocalSVC(BaseKernelClassifier):
     """Steps and fitted attributes of local SVMs on a cover, for one setting or many."""
+
+    _global: GlobalModel | None
 
     def region(self, X: Any, *, return_weights: bool = False) -> Any:
         """Neighbourhood whose model answers each row.
@@ -94,19 +97,42 @@ class BaseLocalSVC(BaseKernelClassifier):
             len(self.classes_),
             X,
             self._find_regions(X),
+            None if self._global is None else self.shrink_ * self._global.gradients(X),
         )
+
+    def _fit_global(
+        self, merged: MergedRows, seed: int, clock: StageClock
+    ) -> tuple[GlobalModel, NDArray[np.float64]]:
+        """Fit the global model; what it says of each row without having seen it."""
+        with clock.stage("global"):
+            return fit_global(
+                self.global_model, merged.rows, self.classes_, seed, self.n_jobs
+            )
+
+    def _draw_to(
+        self,
+        merged: MergedRows,
+        fitted: tuple[GlobalModel, NDArray[np.float64]] | None,
+        shrink: float,
+    ) -> MergedRows:
+        """Give the rows their share of the global decisions."""
+        self.shrink_ = shrink
+        self._global = self.global_model_ = None
+        if fitted is None or shrink == 0:
+            return merged
+        self._global, unseen = fitted
+        self.global_model_ = self._global.classifier
+        return replace(merged, rows=replace(merged.rows, prior=shrink * unseen))
 
     def _fit_setting(
         self,
-        rows: TrainingRows,
+        merged: MergedRows,
         sizes: tuple[int, int],
         local: LocalKernel,
         seed: int,
         clock: StageClock,
     ) -> None:
         """Algorithm 1."""
-        with clock.stage("merge"):
-            merged = self._merge(rows, seed)
         with clock.stage("cover"):
             cover = self._fit_cover(merged.rows.X, sizes, seed)
         with clock.stage("solve"):
@@ -181,6 +207,7 @@ class BaseLocalSVC(BaseKernelClassifier):
             X,
             self._route(X),
             effective_n_jobs(self.n_jobs),
+            None if self._global is None else self.shrink_ * self._global.decide(X),
         )
 
 
@@ -219,6 +246,14 @@ class LocalSVC(BaseLocalSVC):
         Local model selection: lists of factors, e.g. ``{"C": [0.1, 1, 10], "gamma":
         [0.5, 1, 2]}``. Each neighbourhood takes the pair with the fewest errors in a
         3-fold validation on its own rows. Costs about three fits per pair.
+    shrink : float, default=0.0
+        How much of a global model g the local SVMs are given: they learn what is to be
+        added to ``shrink * g(x)``. 0 fits no global model; 1 helps where labels are
+        noisy or neighbourhoods small, most of all with a small C.
+    global_model : classifier with ``decision_function`` or None, default=None
+        None is :class:`ClusteredSVC` with its defaults. For noisy labels give one that
+        withstands them, e.g. a linear one. Its ``random_state`` is used unless it is
+        None.
     route : {"row", "center"}, default="row"
         How a query finds its model. "row" is the paper: by its nearest training row;
         the model keeps all rows. "center": by the nearest centre; the model keeps
@@ -229,7 +264,8 @@ class LocalSVC(BaseLocalSVC):
         kernels; for polynomials see :class:`~localsvm.cluster.KernelNeighbors`.
     metric : transformer or None, default=None
         Maps the rows before all else, queries too, e.g. :class:`GradientMetric`; a copy
-        is fitted to the labels and weights of the training rows.
+        is fitted to the labels and weights of the training rows. Its ``random_state``
+        is used unless it is None.
     class_weight : dict, "balanced" or None, default=None
     tol : float, default=1e-3
         Largest violation of the optimality conditions in a neighbourhood.
@@ -248,6 +284,10 @@ class LocalSVC(BaseLocalSVC):
     classes_ : ndarray of shape (n_classes,)
     metric_ : object or None
         The fitted metric.
+    global_model_ : object or None
+        The fitted global model, if there is ``shrink``.
+    shrink_ : float
+        ``shrink`` as used.
     n_regions_ : int
         Number of neighbourhoods.
     n_constant_regions_ : int
@@ -289,6 +329,12 @@ class LocalSVC(BaseLocalSVC):
     that are not there score -1. A neighbourhood of one class answers with that class;
     its decision is 1 or -1.
 
+    With ``shrink`` the loss of a row is :math:`\max(0, 1 - y\,(s\, g(x) + f(x)))`; a
+    pair of several classes gets half the difference of their g. The g of a training
+    row comes from a model without it, in three folds. The model is fitted to the
+    distinct rows with sample times class weights, if it takes any. Neighbourhoods of
+    one class answer as they do without.
+
     Corrections to the paper: see :class:`~localsvm.cluster.NeighborhoodCover`; and the
     RBF kernel is printed without its minus sign, with gamma = 1 / sigma.
 
@@ -319,6 +365,8 @@ class LocalSVC(BaseLocalSVC):
         degree: int = 3,
         coef0: float = 0.0,
         local_grid: Any = None,
+        shrink: float = 0.0,
+        global_model: Any = None,
         route: str = "row",
         neighbors: Any = "auto",
         metric: Any = None,
@@ -338,6 +386,8 @@ class LocalSVC(BaseLocalSVC):
         self.degree = degree
         self.coef0 = coef0
         self.local_grid = local_grid
+        self.shrink = shrink
+        self.global_model = global_model
         self.route = route
         self.neighbors = neighbors
         self.metric = metric
@@ -356,6 +406,8 @@ class LocalSVC(BaseLocalSVC):
             self,
             n_assigned=one_of(None) | integer(1),
             local_grid=one_of(None) | mapping_of(C=factors, gamma=factors),
+            shrink=real(0, closed="left"),
+            global_model=GLOBAL_MODELS,
             route=one_of("row", "center"),
         )
 
@@ -368,4 +420,9 @@ class LocalSVC(BaseLocalSVC):
             C_factors=sorted(float(factor) for factor in grid["C"]),
             gamma_factors=sorted(float(factor) for factor in grid["gamma"]),
         )
-        self._fit_setting(rows, sizes, local, self._draw_seed(), StageClock())
+        seed, clock = self._draw_seed(), StageClock()
+        with clock.stage("merge"):
+            merged = self._merge(rows, seed)
+        fitted = self._fit_global(merged, seed, clock) if self.shrink > 0 else None
+        merged = self._draw_to(merged, fitted, float(self.shrink))
+        self._fit_setting(merged, sizes, local, seed, clock)

@@ -21,6 +21,7 @@ from localsvm.cluster._neighborhood_cover import (
 )
 from localsvm.cluster._neighbors import fit_search, make_search
 from localsvm.estimators._base import StageClock, TrainingRows
+from localsvm.estimators._global_model import GLOBAL_MODELS
 from localsvm.estimators._grid_scores import (
     best_setting,
     results_table,
@@ -68,10 +69,15 @@ class LocalSVCCV(BaseLocalSVC):
     search_tol : float, default=0.05
         Violation in the search, where the order of the settings matters and not the
         last digit; the final fit stops at ``tol``.
+    shrinks : list of float, default=(0.0,)
+        Values of ``shrink`` to try; each costs a search over all others. Where labels
+        are noisy give a ``global_model``: the estimate for the default is too low then,
+        and 0 would be chosen.
     n_assigned : int or None, default=None
     kernel : {"rbf", "linear", "poly"}, default="rbf"
     degree : int, default=3
     coef0 : float, default=0.0
+    global_model : classifier with ``decision_function`` or None, default=None
     route : {"row", "center"}, default="row"
     neighbors : {"auto", "kd_tree", "brute"} or search object, default="auto"
     metric : transformer or None, default=None
@@ -91,13 +97,13 @@ class LocalSVCCV(BaseLocalSVC):
     best_score_ : float
         Its mean score over the folds.
     cv_results_ : dict of ndarray
-        ``param_n_neighbors``, ``param_gamma``, ``param_C``, ``mean_test_score``,
-        ``std_test_score``, ``rank_test_score`` and ``split<i>_test_score``. With local
-        widths ``param_gamma`` is the factor.
+        ``param_shrink``, ``param_n_neighbors``, ``param_gamma``, ``param_C``,
+        ``mean_test_score``, ``std_test_score``, ``rank_test_score`` and
+        ``split<i>_test_score``. With local widths ``param_gamma`` is the factor.
     n_splits_ : int
-    classes_, metric_, n_regions_, n_constant_regions_, region_sizes_, \
-center_indices_, n_neighbors_, n_assigned_, n_support_, gamma_, C_, duality_gap_, \
-violation_, n_iter_, fit_report_
+    classes_, metric_, global_model_, shrink_, n_regions_, n_constant_regions_, \
+region_sizes_, center_indices_, n_neighbors_, n_assigned_, n_support_, gamma_, C_, \
+duality_gap_, violation_, n_iter_, fit_report_
         As in :class:`LocalSVC`, of the final fit on all rows.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -111,8 +117,9 @@ violation_, n_iter_, fit_report_
     A test row is answered by the neighbourhood that it is assigned to as one of all
     rows, trained without the rows of its fold; a neighbourhood keeps its radius and
     loses the rows held out. Centres are chosen without looking at labels, so no label
-    of a test row is used. Ties go to smaller neighbourhoods, then the smaller gamma,
-    then the smaller C.
+    of a test row is used. The decision of the global model on a row is one without the
+    row, but not without the others of its fold. Ties go to the smaller shrink, then
+    smaller neighbourhoods, then the smaller gamma, then the smaller C.
 
     Examples
     --------
@@ -121,7 +128,7 @@ violation_, n_iter_, fit_report_
     >>> X, y = make_two_spirals(2000, random_state=0)
     >>> search = LocalSVCCV(n_neighbors=[20, 50], random_state=0).fit(X, y)
     >>> sorted(search.best_params_)
-    ['C', 'gamma', 'gamma_factor', 'n_neighbors']
+    ['C', 'gamma', 'gamma_factor', 'n_neighbors', 'shrink']
     """
 
     def __init__(
@@ -134,10 +141,12 @@ violation_, n_iter_, fit_report_
         scoring: Any = None,
         max_regions: int | None = 2000,
         search_tol: float = 0.05,
+        shrinks: Any = (0.0,),
         n_assigned: int | None = None,
         kernel: str = "rbf",
         degree: int = 3,
         coef0: float = 0.0,
+        global_model: Any = None,
         route: str = "row",
         neighbors: Any = "auto",
         metric: Any = None,
@@ -155,10 +164,12 @@ violation_, n_iter_, fit_report_
         self.scoring = scoring
         self.max_regions = max_regions
         self.search_tol = search_tol
+        self.shrinks = shrinks
         self.n_assigned = n_assigned
         self.kernel = kernel
         self.degree = degree
         self.coef0 = coef0
+        self.global_model = global_model
         self.route = route
         self.neighbors = neighbors
         self.metric = metric
@@ -178,6 +189,8 @@ violation_, n_iter_, fit_report_
             n_neighbors=integer(1) | one_of("auto") | list_of(integer(1)),
             max_regions=one_of(None) | integer(1),
             search_tol=real(0, closed="left"),
+            shrinks=list_of(real(0, closed="left")),
+            global_model=GLOBAL_MODELS,
             n_assigned=one_of(None) | integer(1),
             route=one_of("row", "center"),
         )
@@ -185,18 +198,28 @@ violation_, n_iter_, fit_report_
     def _fit(self, rows: TrainingRows) -> None:
         seed = self._draw_seed()
         clock = StageClock()
+        with clock.stage("merge"):
+            merged = self._merge(rows, seed)
+        fitted = self._fit_global(merged, seed, clock) if any(self.shrinks) else None
         with clock.stage("search"):
-            self._search(rows, seed)
+            kind = merged.kind[merged.kind >= 0]
+            self._search(rows, seed, None if fitted is None else fitted[1][kind])
         best: dict[str, Any] = self.best_params_
         setting = KernelSetting(best["C"], best["gamma"], best["gamma_factor"])
         sizes = neighborhood_sizes(
             best["n_neighbors"], self.n_assigned, rows.X.shape[0]
         )
         local = self._local_kernel(setting, rows)
-        self._fit_setting(rows, sizes, local, seed, clock)
+        merged = self._draw_to(merged, fitted, best["shrink"])
+        self._fit_setting(merged, sizes, local, seed, clock)
 
-    def _search(self, rows: TrainingRows, seed: int) -> None:
-        """Score every (size, gamma, C) on every fold."""
+    def _search(
+        self, rows: TrainingRows, seed: int, unseen: NDArray[np.float64] | None
+    ) -> None:
+        """Score every (shrink, size, gamma, C) on every fold.
+
+        ``unseen`` are the global decisions of the rows that have a weight.
+        """
         rows, folds = self._split(rows)
         sizes, gammas, Cs = self._grid(min(len(train) for train, _ in folds))
         spaces = [
@@ -217,11 +240,20 @@ violation_, n_iter_, fit_report_
                 f"max_regions={self.max_regions} neighbourhoods leave a fold without "
                 "test rows; expected more, or None."
             )
+        shrinks = sorted({float(shrink) for shrink in self.shrinks})
         scores = [
-            self._score_cover(rows, tested, cover, space[0]) for space, cover in covers
+            self._score_cover(
+                rows,
+                tested,
+                cover,
+                space[0],
+                None if unseen is None else shrink * unseen,
+            )
+            for shrink in shrinks
+            for space, cover in covers
         ]
         by_fold = np.concatenate(scores, axis=1)
-        self._choose(list(product(sizes, gammas, Cs)), by_fold)
+        self._choose(list(product(shrinks, sizes, gammas, Cs)), by_fold)
 
     def _split(self, rows: TrainingRows) -> tuple[TrainingRows, list[Any]]:
         """Leave out rows without weight, and cut the others into folds."""
@@ -266,13 +298,22 @@ violation_, n_iter_, fit_report_
         return cover_rows(X, order, search, sizes, self.n_jobs, limit)
 
     def _score_cover(
-        self, rows: TrainingRows, folds: list[Any], cover: Cover, local: LocalKernel
+        self,
+        rows: TrainingRows,
+        folds: list[Any],
+        cover: Cover,
+        local: LocalKernel,
+        prior: NDArray[np.float64] | None,
     ) -> NDArray[np.float64]:
         """Scores of shape (n_folds, n_settings) on one cover."""
         options = self._options(cover.neighborhoods.shape[1], rows.X.shape[0])
         decisions = cross_validate_neighborhoods(
             LabelledRows(
-                rows.X, rows.class_index, rows.penalty_weight, len(self.classes_)
+                rows.X,
+                rows.class_index,
+                rows.penalty_weight,
+                len(self.classes_),
+                prior,
             ),
             cover.neighborhoods,
             cover.labels,
@@ -293,10 +334,12 @@ violation_, n_iter_, fit_report_
         )
 
     def _choose(
-        self, settings: list[tuple[int, Width, float]], by_fold: NDArray[np.float64]
+        self,
+        settings: list[tuple[float, int, Width, float]],
+        by_fold: NDArray[np.float64],
     ) -> None:
         best = best_setting(by_fold)
-        size, (gamma, factor), C = settings[best]
+        shrink, size, (gamma, factor), C = settings[best]
         self.best_score_ = float(by_fold[:, best].mean())
         self.n_splits_ = len(by_fold)
         self.best_params_ = {
@@ -304,10 +347,11 @@ violation_, n_iter_, fit_report_
             "gamma": gamma if gamma == "local" else factor,
             "gamma_factor": factor if gamma == "local" else 1.0,
             "C": C,
+            "shrink": shrink,
         }
         self.cv_results_ = results_table(
-            ("n_neighbors", "gamma", "C"),
-            [(size, factor, C) for size, (_, factor), C in settings],
+            ("shrink", "n_neighbors", "gamma", "C"),
+            [(s, size, factor, C) for s, size, (_, factor), C in settings],
             by_fold,
         )
 

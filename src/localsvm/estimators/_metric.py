@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from localsvm._checks import check_mapped_rows, one_of, with_methods
@@ -17,8 +16,7 @@ METRICS = one_of(None) | with_methods("fit", "transform")
 def fit_metric(
     metric: Any, X: Any, y: NDArray[Any], weight: NDArray[np.float64]
 ) -> Any:
-    """Fit a copy of the metric to the rows of positive weight."""
-    metric = clone(metric)
+    """Fit the metric to the rows of positive weight."""
     # Weights of one round differently from none in the sums of some transformers.
     if has_fit_parameter(metric, "sample_weight") and not (weight == 1).all():
         return metric.fit(X, y, sample_weight=weight)

@@ -126,9 +126,6 @@ class Evaluation:
         spread = np.sqrt(np.square(gain).sum())
         return float(gain.sum() / spread) if spread > 0 else 0.0
 
-    def _first_alone(self, setting: int) -> bool:
-        return self.settings[setting].threshold == 0
-
 
 @dataclass
 class Chooser:

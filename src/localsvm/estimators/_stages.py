@@ -25,6 +25,7 @@ from localsvm.estimators._leave_one_out import (
     confidences,
     leave_one_out_decisions,
     margins,
+    signed_duals,
 )
 from localsvm.estimators._local import LocalSVC
 from localsvm.estimators._preparation import Preparation
@@ -229,7 +230,7 @@ class StageFitter:
             duals = solution.duals
             decisions = leave_one_out_decisions(
                 model._model.decide(rows.X, codes, self.n_jobs),
-                _signed(duals, rows.class_index),
+                signed_duals(duals, rows.class_index, model._is_joint),
                 norms,
             )
             stages.append(
@@ -245,12 +246,12 @@ class StageFitter:
         """Fit RBF SVMs to the hard ones of the prepared rows."""
         rows = replace(rows, X=densified(rows.X))
         n_rows = rows.X.shape[0]
-        in_cells = sizes.in_cells(n_rows)
+        size = setting.cell_size if sizes.in_cells(n_rows) else None
         model = LocalSVC(
-            setting.cell_size if in_cells else n_rows,
-            n_assigned=None if in_cells else n_rows,
+            size or n_rows,
+            n_assigned=None if size else n_rows,
             C=setting.kernel_C,
-            gamma="local" if in_cells else 1.0 / typical_distance(rows.X),
+            gamma="local" if size else 1.0 / typical_distance(rows.X),
             gamma_factor=setting.gamma_factor,
             route="center",
             tol=self.tol,
@@ -367,13 +368,6 @@ def _metric_rows(class_index: NDArray[np.int32]) -> int | None:
     counts = np.sort(np.bincount(class_index))
     expected = counts[-2] * _METRIC_ROWS / len(class_index)
     return _METRIC_ROWS if expected >= _METRIC_ROWS_PER_CLASS else None
-
-
-def _signed(
-    duals: NDArray[np.float64], class_index: NDArray[np.int32]
-) -> NDArray[np.float64]:
-    """Duals times labels; those of several classes in one problem have signs."""
-    return duals * np.where(class_index == 1, 1.0, -1.0) if len(duals) == 1 else duals
 
 
 def default_regions(n_rows: int) -> int:

@@ -75,16 +75,21 @@ class Kernel:
         """
         if self.name != "rbf":
             return replace(self, gamma=gamma)._products_with(Z)
-        center = Z.mean(axis=0, dtype=np.float64)
-        narrow = _distances_from(Z, center, gamma, Z.dtype)
-        farthest = float(row_norms(Z - center, squared=True).max(initial=0.0))
+        center = Z.mean(axis=0, dtype=np.float64).astype(Z.dtype)
+        shifted = Z - center
+        farthest = float(row_norms(shifted, squared=True).max(initial=0.0))
+        narrow = _distances_from(shifted, gamma)
 
         def compare(X: NDArray[Any]) -> NDArray[Any]:
-            reach = farthest + float(row_norms(X - center, squared=True).max(initial=0))
+            moved = X - center
+            norms = row_norms(moved, squared=True)
+            reach = farthest + float(norms.max(initial=0.0))
             if gamma * reach * np.finfo(Z.dtype).eps < _LARGEST_ERROR:
-                values = narrow(X)
+                values = narrow(moved, norms)
             else:
-                values = _distances_from(Z, center, gamma, np.float64)(X)
+                moved = moved.astype(np.float64)
+                wide = _distances_from(shifted.astype(np.float64), gamma)
+                values = wide(moved, row_norms(moved, squared=True))
             np.minimum(values, 0, out=values)
             return np.asarray(np.exp(values, out=values), dtype=Z.dtype)
 
@@ -171,18 +176,16 @@ class Kernel:
 
 
 def _distances_from(
-    Z: NDArray[Any], center: NDArray[np.float64], gamma: float, dtype: Any
-) -> Callable[[NDArray[Any]], NDArray[Any]]:
-    """Prepare -gamma times the squared distances of blocks of rows to those of Z."""
-    shifted = (Z - center).astype(dtype)
-    slope = np.ascontiguousarray(2 * gamma * shifted.T, dtype=dtype)
-    offset = (-gamma * row_norms(shifted, squared=True)).astype(dtype)
+    Z: NDArray[Any], gamma: float
+) -> Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]:
+    """Prepare -gamma times the squared distances of rows, with their norms, to Z."""
+    slope = np.ascontiguousarray(2 * gamma * Z.T, dtype=Z.dtype)
+    offset = (-gamma * row_norms(Z, squared=True)).astype(Z.dtype)
 
-    def compare(X: NDArray[Any]) -> NDArray[Any]:
-        moved = (X - center).astype(dtype)
-        values = moved @ slope
+    def compare(X: NDArray[Any], norms: NDArray[Any]) -> NDArray[Any]:
+        values = X @ slope
         values += offset
-        values -= gamma * row_norms(moved, squared=True)[:, np.newaxis]
+        values -= (gamma * norms).astype(Z.dtype)[:, np.newaxis]
         return np.asarray(values)
 
     return compare

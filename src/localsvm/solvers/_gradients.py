@@ -26,6 +26,7 @@ def local_gradients(
     n_classes: int,
     X: Any,
     route: NDArray[np.int64],
+    prior: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Gradient of each row's decision by the model that it is routed to.
 
@@ -38,6 +39,9 @@ def local_gradients(
     n_classes : int
     X : ndarray or CSR of shape (n_samples, n_features)
     route : ndarray of shape (n_samples,)
+    prior : ndarray of shape (n_samples, n_outputs, n_features) or None
+        Gradients of the prior of the rows; of several classes a pair gets half the
+        difference of its two.
 
     Returns
     -------
@@ -56,35 +60,53 @@ def local_gradients(
         rows = np.flatnonzero(route == model)
         start, end = models.support_start[model : model + 2]
         support = _dense(support_rows[models.support[start:end]])
-        for output, weights in _class_weights(models, int(model), n_classes):
+        pairs, coef = _pairs_of(models, int(model))
+        for output, shares in _shares(pairs, n_classes):
             gradients[rows, output] = kernel.weighted_gradient(
-                X[rows], support, weights, float(models.gamma[model])
+                X[rows], support, shares @ coef, float(models.gamma[model])
             )
+            if prior is not None:
+                between = _between(prior[rows], pairs, n_classes)
+                gradients[rows, output] += np.einsum("p,ipj->ij", shares, between)
     return gradients
 
 
-def _class_weights(
-    models: LocalModels, model: int, n_classes: int
-) -> list[tuple[int, NDArray[np.float64]]]:
-    """Weight of each support vector in the decision of each class."""
+def _pairs_of(
+    models: LocalModels, model: int
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Pairs of classes of a model, and their weights of the support vectors."""
     first, last = models.pair_start[model : model + 2]
     pairs = models.pairs.reshape(-1, 2)[first:last]
+    coef = models.coef[models.coef_start[model] : models.coef_start[model + 1]]
+    return pairs, coef.reshape(len(pairs), -1) if len(pairs) else coef
+
+
+def _shares(
+    pairs: NDArray[np.int32], n_classes: int
+) -> list[tuple[int, NDArray[np.float64]]]:
+    """Share of each pair in the decision of each class that is there."""
     if not len(pairs):
         return []
-    coef = models.coef[models.coef_start[model] : models.coef_start[model + 1]]
-    coef = coef.reshape(len(pairs), -1)
     if n_classes == 2:
-        return [(0, coef[0])]
+        return [(0, np.ones(1))]
     present = np.unique(pairs)
     return [
         (
             int(label),
             ((pairs[:, 1] == label).astype(float) - (pairs[:, 0] == label))
-            @ coef
             / (len(present) - 1),
         )
         for label in present
     ]
+
+
+def _between(
+    prior: NDArray[np.float64], pairs: NDArray[np.int32], n_classes: int
+) -> NDArray[np.float64]:
+    """Share of each pair in the prior, of shape (n_samples, n_pairs, n_features)."""
+    if n_classes == 2:
+        return prior
+    return (prior[:, pairs[:, 1]] - prior[:, pairs[:, 0]]) / 2
 
 
 def _dense(X: Any) -> NDArray[np.float64]:
