@@ -10,6 +10,7 @@ from localsvm import (
     LocalSVC,
     LocalSVCCV,
     NeighborSVC,
+    StagedSVC,
 )
 from localsvm.cluster import NeighborhoodCover, SampledKMeans
 
@@ -18,6 +19,7 @@ WEIGHT_CHECKS = (
     "check_sample_weight_equivalence_on_sparse_data",
 )
 TIGHT = {"tol": 1e-12, "max_iter": 100_000}
+GIVEN = {"C": 1.0, "cell_size": 5, "gamma_factor": 2.0, "kernel_C": 10.0}
 # The weight checks compare decision values to 1e-7. Near the optimum of the squared
 # hinge the gap is quadratic in the error, so there only the passes are limited.
 STOPS_WITHIN_TOL = (
@@ -50,6 +52,7 @@ def expected_failures(estimator):
         ClusteredSVC(n_clusters=3, **TIGHT),
         ClusteredSVC(n_clusters=3, assignment="hard", **TIGHT),
         ClusteredSVC(n_clusters=3, assignment="hard", global_reg=float("inf"), **TIGHT),
+        ClusteredSVC(n_clusters=3, multi_class="crammer_singer", **TIGHT),
         ClusteredSVC(n_clusters=3, loss="squared_hinge", tol=0, max_iter=5000),
         ClusteredSVCCV(),
         GradientMetric(),
@@ -63,6 +66,10 @@ def expected_failures(estimator):
         NeighborSVC(),
         NeighborSVC(n_neighbors=5, tol=1e-12),
         NeighborSVC(n_neighbors=5, metric=GradientMetric(), tol=1e-12),
+        StagedSVC(),
+        StagedSVC(
+            scaling="quantile", metric="full", cell_size=5, threshold=1.0, **GIVEN
+        ),
         NeighborhoodCover(),
         SampledKMeans(),
     ],

@@ -483,7 +483,7 @@ class StagedSVC(BaseLocalClassifier):
         return decisions
 
     def _decide_hard(self, Z: Any) -> NDArray[Any]:
-        decisions = self._second._decide(Z)
+        decisions = self._second._decide(Z).astype(Z.dtype, copy=False)
         if decisions.shape[1] == 1:
             return np.asarray(decisions)
         return np.asarray(2 * decisions / (decisions.shape[1] - 1) - 1)

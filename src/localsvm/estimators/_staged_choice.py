@@ -111,14 +111,13 @@ class Evaluation:
                 if setting.threshold == threshold
             ]
             challenger = min(same, key=lambda i: errors[i])
-            needed = _CLEAR if best is not None and self._first_alone(best) else _SLIGHT
-            if (
-                best is None
-                or self.lead(self.wrong[challenger], self.wrong[best]) > needed
-            ):
+            if best is None or self._is_clear(challenger, best):
                 best = challenger
         assert best is not None
         return best
+
+    def _is_clear(self, setting: int, other: int) -> bool:
+        return self.lead(self.wrong[setting], self.wrong[other]) > _CLEAR
 
     def lead(self, wrong: NDArray[np.bool_], other_wrong: NDArray[np.bool_]) -> float:
         """Errors fewer than another's on the held-out rows, in standard errors."""

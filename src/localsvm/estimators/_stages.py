@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import row_norms
 
 from localsvm._checks import scales_already_told
@@ -200,6 +202,8 @@ class StageFitter:
             n_jobs=self.n_jobs,
         )
         with scales_already_told():
+            # A metric of gradients that are not exact is as good.
+            warnings.simplefilter("ignore", ConvergenceWarning)
             learner.fit(
                 plain.apply(rows.X, self.n_jobs),
                 self.classes[rows.class_index],
