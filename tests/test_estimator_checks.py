@@ -67,9 +67,7 @@ def expected_failures(estimator):
         NeighborSVC(n_neighbors=5, tol=1e-12),
         NeighborSVC(n_neighbors=5, metric=GradientMetric(), tol=1e-12),
         StagedSVC(),
-        StagedSVC(
-            scaling="quantile", metric="full", cell_size=5, threshold=1.0, **GIVEN
-        ),
+        StagedSVC(scaling="standard", metric="diagonal", threshold=1.0, **GIVEN),
         NeighborhoodCover(),
         SampledKMeans(),
     ],

@@ -17,6 +17,9 @@ from oracles import preparation as oracle
 NUMERIC, BINARY = [0, 1, 2, 5], [3, 4]
 OUTERMOST = ndtri(0.0005)
 
+OF_COLUMNS = ("none", "standard", "quantile")
+OF_SPARSE_COLUMNS = ("none", "standard")
+
 
 def as_rows(X, weight=None):
     n = X.shape[0]
@@ -71,7 +74,7 @@ def with_sign_of(Z, other):
     return Z * np.sign((Z * other).sum(axis=0))
 
 
-@pytest.mark.parametrize("scaling", SCALINGS)
+@pytest.mark.parametrize("scaling", OF_COLUMNS)
 def test_prepared_rows_are_those_of_one_column_at_a_time(scaling, seed):
     X, weight = make_rows(seed=seed), make_weight(300, seed)
     found = prepare(X, scaling, weight=weight)
@@ -96,7 +99,7 @@ def test_standard_columns_are_those_of_scikit_learn():
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("scaling", SCALINGS)
+@pytest.mark.parametrize("scaling", OF_COLUMNS)
 def test_zero_and_one_stay_one_unit_apart(scaling):
     """The unit is in which the other columns have deviation one."""
     X = make_rows(n=4000)
@@ -107,7 +110,7 @@ def test_zero_and_one_stay_one_unit_apart(scaling):
     assert Z[:, 0].std() / unit[0] == pytest.approx(deviation, rel=0.02)
 
 
-@pytest.mark.parametrize("scaling", SCALINGS)
+@pytest.mark.parametrize("scaling", OF_COLUMNS)
 def test_constant_columns_become_zero(scaling):
     np.testing.assert_allclose(prepare(make_rows(), scaling)[:, 5], 0, atol=1e-12)
     np.testing.assert_array_equal(prepare(np.full((9, 2), 7.0), scaling), 0)
@@ -229,7 +232,7 @@ def test_weight_two_is_the_row_twice(scaling, n_components):
     assert not np.allclose(np.abs(found), np.abs(prepare(X, scaling, n_components)))
 
 
-@pytest.mark.parametrize("scaling", SCALINGS)
+@pytest.mark.parametrize("scaling", OF_SPARSE_COLUMNS)
 @pytest.mark.parametrize("n_components", [None, 1, "auto"])
 @pytest.mark.parametrize("storage", STORAGES[1:])
 def test_sparse_rows_stay_sparse_and_are_not_centred(scaling, n_components, storage):
@@ -245,16 +248,21 @@ def test_sparse_rows_stay_sparse_and_are_not_centred(scaling, n_components, stor
     assert found.nnz == stored.nnz
 
 
-@pytest.mark.parametrize("scaling", SCALINGS)
+@pytest.mark.parametrize("scaling", OF_SPARSE_COLUMNS)
 def test_sparse_zero_and_one_stay_one_unit_apart(scaling):
     X = make_rows()[:, [0, *BINARY]]
     Z = prepare(sparse.csr_array(X), scaling).toarray()
     assert Z[:, 1].max() == pytest.approx(Z[:, 2].max(), rel=1e-12)
 
 
-@pytest.mark.parametrize("scaling", SCALINGS)
 @pytest.mark.parametrize("n_components", [None, 3])
-@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    ("make", "scaling"),
+    [
+        *((np.asarray, scaling) for scaling in SCALINGS),
+        *((sparse.csr_array, scaling) for scaling in (*OF_SPARSE_COLUMNS, "unit")),
+    ],
+)
 def test_float32_rows_stay_float32(scaling, n_components, make):
     wide = make(make_rows())
     expected = prepare(wide, scaling, n_components)
@@ -279,7 +287,7 @@ def test_threads_do_not_change_the_rows(scaling, n_components):
     np.testing.assert_allclose(one[2040:2060], alone, atol=1e-12)
 
 
-@pytest.mark.parametrize("scaling", SCALINGS)
+@pytest.mark.parametrize("scaling", OF_COLUMNS)
 @pytest.mark.parametrize("n_components", [None, 2])
 @pytest.mark.parametrize("diagonal", [None, True, False])
 def test_gradients_are_pulled_back_to_the_columns_given(
@@ -303,7 +311,7 @@ def test_gradients_are_pulled_back_to_the_columns_given(
         np.testing.assert_allclose(found[:, :, column], expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("scaling", SCALINGS)
+@pytest.mark.parametrize("scaling", OF_SPARSE_COLUMNS)
 def test_gradients_of_sparse_rows_are_pulled_back(scaling):
     X = sparse.csr_array(make_counts())
     preparation = Preparation.learn(as_rows(X), scaling, None, 0)
@@ -329,7 +337,7 @@ def test_then_is_a_map_afterwards(scaling, n_components, diagonal):
     np.testing.assert_allclose(mapped.then(second).apply(X), expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("scaling", SCALINGS)
+@pytest.mark.parametrize("scaling", [*OF_SPARSE_COLUMNS, "unit"])
 def test_sparse_rows_stay_sparse_after_a_diagonal_map(scaling):
     X = sparse.csr_array(make_counts())
     preparation = Preparation.learn(as_rows(X), scaling, None, 0)
@@ -338,3 +346,27 @@ def test_sparse_rows_stay_sparse_after_a_diagonal_map(scaling):
     assert sparse.issparse(found)
     expected = preparation.apply(X).toarray() @ metric.components_
     np.testing.assert_allclose(found.toarray(), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_unit_rows_are_divided_by_their_norm(make):
+    X = np.vstack([make_counts() + 1, np.zeros(4)])
+    Z = prepare(make(X), "unit")
+    Z = Z.toarray() if sparse.issparse(Z) else Z
+    unit = np.vstack([X[:-1] / np.linalg.norm(X[:-1], axis=1, keepdims=True), X[-1]])
+    expected = unit if make is sparse.csr_array else unit - unit.mean(axis=0)
+    expected /= np.sqrt((expected**2).sum(axis=1).mean())
+    np.testing.assert_allclose(Z, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_components", [None, 2])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_gradients_of_unit_rows_are_pulled_back(n_components, make):
+    X = make_counts() + 1.0
+    preparation = Preparation.learn(as_rows(make(X)), "unit", n_components, 0)
+    task = np.random.default_rng(3).standard_normal(len(preparation.offset))
+    gradient = np.broadcast_to(task, (20, 1, len(task)))
+    found = preparation.pull_back(gradient, make(X[:20]))[:, 0]
+    for column, shift in enumerate(1e-5 * np.eye(4)):
+        above, below = (preparation.apply(X[:20] + s) @ task for s in (shift, -shift))
+        np.testing.assert_allclose(found[:, column], (above - below) / 2e-5, atol=1e-8)

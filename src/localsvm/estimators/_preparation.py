@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import ndtri
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import StandardScaler, normalize
 from sklearn.utils.extmath import randomized_svd, row_norms
 
 from localsvm._threads import map_row_blocks
 from localsvm.estimators._base import TrainingRows
 from localsvm.estimators._gradient_metric import GradientMetric
 
-SCALINGS = ("none", "standard", "quantile")
+SCALINGS = ("none", "standard", "unit", "quantile")
 
 _SAMPLED_ROWS = 10_000
 _N_QUANTILES = 1000
@@ -43,9 +43,9 @@ class QuantileMap:
 
     @classmethod
     def learn(cls, rows: TrainingRows, columns: NDArray[np.intp]) -> QuantileMap:
-        """Weighted quantiles of the first rows, which are in random order."""
-        X, weight = rows.X[:_SAMPLED_ROWS], rows.sample_weight[:_SAMPLED_ROWS]
-        knots = [_normal_scores(X[:, column], weight) for column in columns]
+        """Weighted quantiles of the columns."""
+        weight = rows.sample_weight
+        knots = [_normal_scores(rows.X[:, column], weight) for column in columns]
         return cls(columns, [v for v, _ in knots], [s for _, s in knots])
 
     def apply(self, X: NDArray[Any]) -> NDArray[Any]:
@@ -70,16 +70,19 @@ class QuantileMap:
 
 @dataclass(frozen=True)
 class Preparation:
-    """Map of rows to prepared rows: ``quantiles(x) @ components + offset``.
+    """Map of rows to prepared rows: ``scaled(x) @ components + offset``.
 
-    Columns are scaled (those with the values 0 and 1 alone stay as they are), centred,
-    projected on their principal components if there are many, and divided by the root
-    mean squared norm. A metric is one more factor of ``components``. Sparse rows are
-    scaled by column and stay sparse.
+    Columns are scaled (those with the values 0 and 1 alone stay as they are), or rows
+    divided by their norm; then they are centred, projected on their principal
+    components if there are many, and divided by the root mean squared norm. A metric is
+    one more factor of ``components``. Sparse rows are not centred and stay sparse.
 
     Attributes
     ----------
     quantiles : QuantileMap or None
+        Maps columns first.
+    unit_rows : bool
+        Whether rows are divided by their norm first.
     components : ndarray of shape (n_features, n_components), or (n_features,)
         One-dimensional where it is diagonal.
     offset : ndarray of shape (n_components,)
@@ -88,6 +91,7 @@ class Preparation:
     """
 
     quantiles: QuantileMap | None
+    unit_rows: bool
     components: NDArray[np.float64]
     offset: NDArray[np.float64]
     metric: GradientMetric | None = None
@@ -96,49 +100,36 @@ class Preparation:
     def learn(
         cls, rows: TrainingRows, scaling: str, n_components: int | str | None, seed: int
     ) -> Preparation:
-        """Prepare rows that are in random order, by their sample weights."""
-        if sparse.issparse(rows.X):
-            return cls._of_sparse(rows, scaling)
+        """Learn from the first rows, which are in random order, by sample weights."""
+        numeric = _many_valued(rows.X)
+        rows = rows.take(np.arange(min(_SAMPLED_ROWS, rows.X.shape[0])))
         quantiles = None
-        scaled = rows
         if scaling == "quantile":
-            quantiles = QuantileMap.learn(rows, _many_valued(rows.X))
-            scaled = replace(rows, X=quantiles.apply(rows.X))
+            quantiles = QuantileMap.learn(rows, numeric)
+        scaler = cls(quantiles, scaling == "unit", np.zeros(0), np.zeros(0))
+        scaled = replace(rows, X=scaler._scale(rows.X))
         mean, scale = _moments(scaled)
-        divisor = np.ones_like(scale)
-        if scaling == "standard":
-            numeric = _many_valued(rows.X)
-            divisor[numeric] = scale[numeric]
-        directions = 1.0 / divisor
-        n_kept = _n_kept(n_components, len(mean))
-        if n_kept is not None:
-            basis = _principal_axes(scaled, mean, divisor, n_kept, seed)
-            directions = directions[:, np.newaxis] * basis
-        plain = cls(quantiles, directions, -_project(mean, directions))
-        return plain._of_unit_norm(rows)
-
-    @classmethod
-    def _of_sparse(cls, rows: TrainingRows, scaling: str) -> Preparation:
-        _, scale = _moments(rows)
         directions = np.ones_like(scale)
-        if scaling != "none":
-            numeric = _many_valued(rows.X)
+        if scaling == "standard":
             directions[numeric] /= scale[numeric]
-        return cls(None, directions, np.zeros_like(scale))._of_unit_norm(rows)
+        if sparse.issparse(rows.X):
+            mean = np.zeros_like(scale)
+        elif (n_kept := _n_kept(n_components, len(scale))) is not None:
+            basis = _principal_axes(scaled, mean, directions, n_kept, seed)
+            directions = directions[:, np.newaxis] * basis
+        offset = -_project(mean, directions)
+        return replace(scaler, components=directions, offset=offset)._of_unit_norm(rows)
 
     def apply(self, X: Any, n_jobs: int | None = None) -> Any:
         """Prepare rows, in their dtype."""
         components = self.components.astype(X.dtype)
         offset = self.offset.astype(X.dtype)
         if sparse.issparse(X):
-            return X.multiply(components).tocsr()
+            return self._scale(X).multiply(components).tocsr()
         out = np.empty((X.shape[0], len(offset)), dtype=X.dtype)
 
         def prepare_block(block: slice) -> None:
-            rows = X[block]
-            if self.quantiles is not None:
-                rows = self.quantiles.apply(rows)
-            out[block] = _project(rows, components)
+            out[block] = _project(self._scale(X[block]), components)
             out[block] += offset
 
         map_row_blocks(prepare_block, X.shape[0], n_jobs)
@@ -175,7 +166,14 @@ class Preparation:
             pulled = gradient @ self.components.T
         if self.quantiles is not None:
             pulled = pulled * self.quantiles.slope(X)[:, np.newaxis]
+        if self.unit_rows:
+            pulled = _along_sphere(pulled, X)
         return np.asarray(pulled, dtype=np.float64)
+
+    def _scale(self, X: Any) -> Any:
+        if self.quantiles is not None:
+            return self.quantiles.apply(X)
+        return normalize(X) if self.unit_rows else X
 
     def _of_unit_norm(self, rows: TrainingRows) -> Preparation:
         """Divide by the root mean squared norm of prepared rows."""
@@ -233,17 +231,28 @@ def _normal_scores(
 def _principal_axes(
     rows: TrainingRows,
     mean: NDArray[np.float64],
-    divisor: NDArray[np.float64],
+    directions: NDArray[np.float64],
     n_kept: int,
     seed: int,
 ) -> NDArray[np.float64]:
-    """Leading principal axes of the first rows, as columns."""
+    """Leading principal axes of scaled rows, as columns."""
     dtype = rows.X.dtype
-    weight = np.sqrt(rows.sample_weight[:_SAMPLED_ROWS, np.newaxis]).astype(dtype)
-    centred = (rows.X[:_SAMPLED_ROWS] - mean.astype(dtype)) * weight
-    centred /= divisor.astype(dtype)
+    centred = rows.X - mean.astype(dtype)
+    centred *= np.sqrt(rows.sample_weight).astype(dtype)[:, np.newaxis]
+    centred *= directions.astype(dtype)
     if centred.shape[1] > _LARGEST_COVARIANCE:
         _, _, axes = randomized_svd(centred, n_kept, random_state=seed)
         return np.asarray(axes.T, dtype=np.float64)
     _, axes = np.linalg.eigh((centred.T @ centred).astype(np.float64))
     return np.asarray(axes[:, ::-1][:, :n_kept])
+
+
+def _along_sphere(gradient: NDArray[Any], X: Any) -> NDArray[np.float64]:
+    """Gradients by x, from gradients by x / |x|: no change along x, and shorter."""
+    norms = np.asarray(row_norms(X), dtype=np.float64)
+    norms[norms == 0] = 1.0
+    unit = (X.toarray() if sparse.issparse(X) else X) / norms[:, np.newaxis]
+    along = np.einsum("ipj,ij->ip", gradient, unit)[:, :, np.newaxis]
+    return np.asarray(
+        (gradient - along * unit[:, np.newaxis]) / norms[:, np.newaxis, np.newaxis]
+    )

@@ -38,6 +38,8 @@ from localsvm.estimators._stages import (
 )
 
 _SEARCH_TOL = 0.1
+_NARROW_SCALINGS = ("none", "standard", "quantile")
+_WIDE_SCALINGS = ("none", "standard", "unit")
 _CS = (0.1, 1.0, 10.0)
 _CELL_SIZES = (200, 1000)
 _GAMMA_FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)
@@ -65,10 +67,11 @@ class StagedSVC(BaseLocalClassifier):
 
     Parameters
     ----------
-    scaling : {"auto", "none", "standard", "quantile"}, default="auto"
-        Of the columns: as they are, standardised, or mapped to normal scores by their
-        quantiles. Columns that hold only 0 and 1 stay as they are. Quantiles are
-        chosen only for dense rows of at most 110 columns.
+    scaling : {"auto", "none", "standard", "unit", "quantile"}, default="auto"
+        Columns as they are, standardised, or mapped to normal scores by their
+        quantiles; those that hold only 0 and 1 stay as they are. "unit" divides each
+        row by its norm. "auto" tries "unit" for sparse rows and for those of more than
+        110 columns, "quantile" for the others.
     metric : {"auto", None, "full", "diagonal"}, default="auto"
         The :class:`GradientMetric` of the scaled rows: none, full with power 1/2, or
         diagonal with power 1. Sparse rows take None or "diagonal".
@@ -368,12 +371,12 @@ class StagedSVC(BaseLocalClassifier):
 
     def _grid(self, X: Any) -> Grid:
         """Collect what is left to be chosen, for rows like these."""
-        scalings: tuple[str, ...] = SCALINGS
+        scalings: tuple[str, ...] = _NARROW_SCALINGS
         metrics: tuple[str | None, ...] = METRICS
         if sparse.issparse(X):
-            scalings, metrics = ("none", "standard"), (None, "diagonal")
+            scalings, metrics = _WIDE_SCALINGS, (None, "diagonal")
         elif X.shape[1] > WIDE:
-            scalings = ("none", "standard")
+            scalings = _WIDE_SCALINGS
         offered: dict[str, tuple[Any, ...]] = {
             "scaling": scalings,
             "metric": metrics,
