@@ -11,25 +11,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from localsvm.estimators._base import TrainingRows
-from localsvm.estimators._leave_one_out import confidences
-from localsvm.estimators._stages import (
-    SecondGrid,
-    StagedSetting,
-    StageFitter,
-    StageSizes,
+from localsvm.estimators._staged_trial import (
+    N_FOLDS,
+    Fold,
+    Trial,
+    stratified_folds,
+    with_all_classes,
 )
+from localsvm.estimators._stages import StagedSetting, StageFitter, StageSizes
 
 FEWEST_ROWS_TO_HOLD_OUT = 10_000
 
-_N_FOLDS = 5
 _FIRST_FOLDS = 2
 _TRIAL_ROWS = (12_000, 40_000)
 _TRIAL_SHARE = 0.2
 _FULL = len(_TRIAL_ROWS)
-_FULL_SHARE = 0.1
+_FULL_SHARE = 0.2
 _MOST_HELD_OUT = 10_000
 # Values of width and penalty that are tried at first.
 _N_FIRST = {"gamma_factor": 3, "kernel_C": 2}
@@ -37,8 +36,6 @@ _N_FIRST = {"gamma_factor": 3, "kernel_C": 2}
 _CLEAR, _CLOSE, _SLIGHT = 1.0, 2.0, 0.5
 # Of the first questions, which are about preparation.
 _PLAIN_C, _PLAIN_GAMMA_FACTORS, _PLAIN_KERNEL_C = 1.0, (2.0, 4.0), 10.0
-
-Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
 @dataclass(frozen=True)
@@ -111,19 +108,26 @@ class Evaluation:
                 if setting.threshold == threshold
             ]
             challenger = min(same, key=lambda i: errors[i])
-            if best is None or self._is_clear(challenger, best):
+            if best is None or self._is_clear(
+                challenger, best, _needed_lead(threshold)
+            ):
                 best = challenger
         assert best is not None
         return best
 
-    def _is_clear(self, setting: int, other: int) -> bool:
-        return self.lead(self.wrong[setting], self.wrong[other]) > _CLEAR
+    def _is_clear(self, setting: int, other: int, needed: float) -> bool:
+        return self.lead(self.wrong[setting], self.wrong[other]) > needed
 
     def lead(self, wrong: NDArray[np.bool_], other_wrong: NDArray[np.bool_]) -> float:
         """Errors fewer than another's on the held-out rows, in standard errors."""
         gain = self.weight * (other_wrong.astype(float) - wrong)
         spread = np.sqrt(np.square(gain).sum())
         return float(gain.sum() / spread) if spread > 0 else 0.0
+
+
+def _needed_lead(threshold: float) -> float:
+    """Without end, the second stage answers all rows, at many times the cost."""
+    return _CLOSE if np.isinf(threshold) else _CLEAR
 
 
 @dataclass
@@ -209,7 +213,7 @@ class Chooser:
     def _levels(self) -> list[tuple[int, int]]:
         """Rungs and folds at which candidates are compared, as long as it is close."""
         if not self._holds_out:
-            return [(0, _FIRST_FOLDS), (0, _N_FOLDS)]
+            return [(0, _FIRST_FOLDS), (0, N_FOLDS)]
         return [(0, 1), (1, 1)] if self._n_rows > _TRIAL_ROWS[0] else [(0, 1)]
 
     def _choose_penalty(self, grid: Grid, best: StagedSetting) -> StagedSetting:
@@ -248,10 +252,15 @@ class Chooser:
         return self._ask("cells", grid, best, 0, cell_size=grid.cell_size)
 
     def _confirm(self, grid: Grid, best: StagedSetting) -> StagedSetting:
-        """At full size: the width beside the best one, and whether stage two pays."""
-        position = list(grid.gamma_factor).index(best.gamma_factor)
-        nearby = grid.gamma_factor[max(0, position - 1) : position + 2]
-        return self._ask("confirm", grid, best, _FULL, gamma_factor=nearby)
+        """At full size: whether more rows bear more, and whether stage two pays."""
+        return self._ask(
+            "confirm",
+            grid,
+            best,
+            _FULL,
+            C=_with_next(sorted(grid.C), best.C),
+            gamma_factor=_with_next(grid.gamma_factor, best.gamma_factor),
+        )
 
     def _ask(
         self,
@@ -279,7 +288,7 @@ class Chooser:
         question: str,
         settings: list[StagedSetting],
         rung: int,
-        n_folds: int = _N_FOLDS,
+        n_folds: int = N_FOLDS,
     ) -> Evaluation:
         """Held-out errors of settings with one preparation."""
         start = time.perf_counter()
@@ -310,8 +319,8 @@ class Chooser:
         """Rows of a rung, cut into folds or into a trained and a held-out part."""
         class_index = self.rows.class_index
         if not self._holds_out:
-            folds = _stratified_folds(class_index)
-            return self.rows, _with_all_classes(folds, class_index)
+            folds = stratified_folds(class_index)
+            return self.rows, with_all_classes(folds, class_index)
         n_rows = self._n_rows
         if rung == _FULL:
             n_test = min(int(_FULL_SHARE * n_rows), _MOST_HELD_OUT)
@@ -320,7 +329,7 @@ class Chooser:
             n_test = int(_TRIAL_SHARE * n_rows)
         index = np.arange(n_rows)
         folds = [(index[n_test:], index[:n_test])]
-        return self.rows.take(index), _with_all_classes(folds, class_index)
+        return self.rows.take(index), with_all_classes(folds, class_index)
 
 
 def plain_variants(setting: StagedSetting, grid: Grid) -> list[StagedSetting]:
@@ -336,130 +345,6 @@ def plain_variants(setting: StagedSetting, grid: Grid) -> list[StagedSetting]:
 def with_thresholds(setting: StagedSetting, grid: Grid) -> list[StagedSetting]:
     """Give a setting each of the thresholds."""
     return [replace(setting, threshold=threshold) for threshold in grid.threshold]
-
-
-class Trial:
-    """Settings with one preparation, fitted to a part of the rows, tried on the rest.
-
-    Parameters
-    ----------
-    fitter : StageFitter
-    sizes : StageSizes
-    rows : TrainingRows
-    folds : list of (train, test) index arrays
-    setting : StagedSetting
-        Whose scaling and metric are used.
-    """
-
-    def __init__(
-        self,
-        fitter: StageFitter,
-        sizes: StageSizes,
-        rows: TrainingRows,
-        folds: list[Fold],
-        setting: StagedSetting,
-    ) -> None:
-        self.n_rows = rows.X.shape[0]
-        self._parts = [
-            (fitter, sizes, rows.take(train), rows.take(test), setting)
-            for train, test in folds
-        ]
-        self._folds: list[_TrialFold] = []
-
-    def weight(self, n_folds: int) -> NDArray[np.float64]:
-        """Weights of the held-out rows of the first folds."""
-        return np.concatenate(
-            [part[3].penalty_weight for part in self._parts[:n_folds]]
-        )
-
-    def wrong(self, settings: list[StagedSetting], n_folds: int) -> NDArray[np.bool_]:
-        """Whether each setting is wrong on each held-out row of the first folds."""
-        for part in self._parts[len(self._folds) : n_folds]:
-            self._folds.append(_TrialFold(*part))
-        return np.concatenate(
-            [fold.wrong(settings) for fold in self._folds[:n_folds]], axis=1
-        )
-
-
-class _TrialFold:
-    """One fold: what was fitted once is not fitted again."""
-
-    def __init__(
-        self,
-        fitter: StageFitter,
-        sizes: StageSizes,
-        train: TrainingRows,
-        test: TrainingRows,
-        setting: StagedSetting,
-    ) -> None:
-        self._fitter, self._sizes = fitter, sizes
-        prepare = fitter.prepare(train, setting.scaling, setting.metric)
-        self._train = replace(train, X=prepare.apply(train.X, fitter.n_jobs))
-        self._test = replace(test, X=prepare.apply(test.X, fitter.n_jobs))
-        self._first: dict[float, _FirstAnswers] = {}
-        self._second: dict[tuple[Any, ...], NDArray[np.bool_]] = {}
-
-    def wrong(self, settings: list[StagedSetting]) -> NDArray[np.bool_]:
-        self._fit_first(settings)
-        self._fit_second(settings)
-        return np.array([self._wrong_of(setting) for setting in settings])
-
-    def _wrong_of(self, setting: StagedSetting) -> NDArray[np.bool_]:
-        first = self._first[setting.C]
-        if setting.threshold == 0:
-            return first.wrong
-        second = self._second[self._second_key(setting)]
-        return np.where(first.confidence <= setting.threshold, second, first.wrong)
-
-    def _fit_first(self, settings: list[StagedSetting]) -> None:
-        Cs = sorted({setting.C for setting in settings} - set(self._first))
-        if not Cs:
-            return
-        for C, stage in zip(Cs, self._fitter.fit_first(self._train, Cs), strict=True):
-            decisions = stage.model._decide(self._test.X)
-            self._first[C] = _FirstAnswers(
-                _wrong(decisions, self._test),
-                confidences(decisions),
-                self._sizes.hard_rows(stage.margin),
-            )
-
-    def _fit_second(self, settings: list[StagedSetting]) -> None:
-        """Fit what is missing; settings on the same rows share kernel matrices."""
-        missing: dict[tuple[Any, ...], list[StagedSetting]] = {}
-        for setting in settings:
-            key = self._second_key(setting)
-            if setting.threshold > 0 and key not in self._second:
-                missing.setdefault(key[:-2], []).append(setting)
-        for group in missing.values():
-            grid = SecondGrid(
-                group[0].cell_size,
-                sorted({setting.gamma_factor for setting in group}),
-                sorted({setting.kernel_C for setting in group}),
-            )
-            hard = self._first[group[0].C].hard
-            scores = self._fitter.score_second(
-                joined(self._train.take(hard), self._test), len(hard), grid, self._sizes
-            )
-            pairs = product(grid.gamma_factors, grid.penalties)
-            for (gamma_factor, kernel_C), decisions in zip(pairs, scores, strict=True):
-                setting = replace(
-                    group[0], gamma_factor=gamma_factor, kernel_C=kernel_C
-                )
-                wrong = _wrong(decisions, self._test)
-                self._second[self._second_key(setting)] = wrong
-
-    def _second_key(self, setting: StagedSetting) -> tuple[Any, ...]:
-        hard = self._first[setting.C].hard
-        in_cells = self._sizes.in_cells(len(hard))
-        size = setting.cell_size if in_cells else None
-        return hard.tobytes(), size, setting.gamma_factor, setting.kernel_C
-
-
-@dataclass(frozen=True)
-class _FirstAnswers:
-    wrong: NDArray[np.bool_]
-    confidence: NDArray[Any]
-    hard: NDArray[np.intp]
 
 
 def selection_table(
@@ -496,44 +381,10 @@ def _recorded(setting: StagedSetting) -> dict[str, Any]:
     return known
 
 
-def joined(rows: TrainingRows, more: TrainingRows) -> TrainingRows:
-    """Rows of both, one after the other."""
-    stack = sparse.vstack if sparse.issparse(rows.X) else np.concatenate
-    return TrainingRows(
-        stack([rows.X, more.X]),
-        np.concatenate([rows.class_index, more.class_index]),
-        np.concatenate([rows.sample_weight, more.sample_weight]),
-        np.concatenate([rows.penalty_weight, more.penalty_weight]),
-    )
-
-
-def _wrong(decisions: NDArray[Any], rows: TrainingRows) -> NDArray[np.bool_]:
-    if decisions.shape[1] == 1:
-        winner = (decisions[:, 0] > 0).astype(np.int32)
-    else:
-        winner = decisions.argmax(axis=1).astype(np.int32)
-    return np.asarray(winner != rows.class_index)
-
-
-def _stratified_folds(class_index: NDArray[np.int32]) -> list[Fold]:
-    """Folds that take the rows of each class in turn."""
-    fold = np.empty(len(class_index), dtype=np.intp)
-    for label in np.unique(class_index):
-        members = np.flatnonzero(class_index == label)
-        fold[members] = np.arange(len(members)) % _N_FOLDS
-    return [
-        (np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in np.unique(fold)
-    ]
-
-
-def _with_all_classes(folds: list[Fold], class_index: NDArray[np.int32]) -> list[Fold]:
-    """Train on rows whose class would be missing; leave out folds without test rows."""
-    kept = []
-    for train, test in folds:
-        unseen = ~np.isin(class_index[test], class_index[train])
-        if not unseen.all():
-            kept.append((np.sort(np.append(train, test[unseen])), test[~unseen]))
-    return kept
+def _with_next(values: Sequence[float], value: float) -> Sequence[float]:
+    """Take a value and the one that follows it."""
+    position = list(values).index(value)
+    return values[position : position + 2]
 
 
 def _nearest(values: Sequence[float], wanted: float) -> float:
