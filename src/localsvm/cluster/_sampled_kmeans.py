@@ -49,6 +49,9 @@ class SampledKMeans(ClusterMixin, BaseEstimator):
         Distinct rows that take part. None means ``max(10_000, 50 * n_clusters)``.
     max_iter : int, default=20
         Lloyd iterations.
+    init : {"k-means++", "random"}, default="k-means++"
+        Where they begin. "random" takes the first rows of the sample, which costs
+        nothing; good enough where there are hundreds of centres.
     compute_labels : bool, default=True
         Whether ``fit`` also assigns every row (one pass over the data).
     random_state : int, RandomState instance or None, default=None
@@ -95,6 +98,7 @@ class SampledKMeans(ClusterMixin, BaseEstimator):
         *,
         max_samples: int | None = None,
         max_iter: int = 20,
+        init: str = "k-means++",
         compute_labels: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -102,6 +106,7 @@ class SampledKMeans(ClusterMixin, BaseEstimator):
         self.n_clusters = n_clusters
         self.max_samples = max_samples
         self.max_iter = max_iter
+        self.init = init
         self.compute_labels = compute_labels
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -159,6 +164,7 @@ class SampledKMeans(ClusterMixin, BaseEstimator):
             n_clusters=integer(1) | one_of("auto"),
             max_samples=one_of(None) | integer(1),
             max_iter=integer(1),
+            init=one_of("k-means++", "random"),
         )
 
     def _n_clusters(self, n_distinct: int) -> int:
@@ -178,15 +184,9 @@ class SampledKMeans(ClusterMixin, BaseEstimator):
         self, rows: Any, row_weight: NDArray[np.float64], n_clusters: int, seed: int
     ) -> tuple[NDArray[Any], int]:
         n_clusters = min(n_clusters, rows.shape[0])
-        n_seeding = max(1000, _SEEDING_ROWS_PER_CLUSTER * n_clusters)
         with single_threaded_libraries(), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            seeds, _ = kmeans_plusplus(
-                rows[:n_seeding],
-                n_clusters,
-                sample_weight=row_weight[:n_seeding],
-                random_state=seed,
-            )
+            seeds = self._seeds(rows, row_weight, n_clusters, seed)
             kmeans = KMeans(
                 n_clusters,
                 init=seeds.toarray() if sparse.issparse(seeds) else seeds,
@@ -197,6 +197,20 @@ class SampledKMeans(ClusterMixin, BaseEstimator):
                 random_state=seed,
             ).fit(rows, sample_weight=row_weight)
         return kmeans.cluster_centers_, int(kmeans.n_iter_)
+
+    def _seeds(
+        self, rows: Any, row_weight: NDArray[np.float64], n_clusters: int, seed: int
+    ) -> Any:
+        if self.init == "random":
+            return rows[:n_clusters]
+        n_seeding = max(1000, _SEEDING_ROWS_PER_CLUSTER * n_clusters)
+        seeds, _ = kmeans_plusplus(
+            rows[:n_seeding],
+            n_clusters,
+            sample_weight=row_weight[:n_seeding],
+            random_state=seed,
+        )
+        return seeds
 
     def _assign(self, X: Any) -> NDArray[np.int32]:
         search = NearestCenters(self.cluster_centers_, X.dtype, self.n_jobs)

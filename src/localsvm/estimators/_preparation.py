@@ -211,7 +211,15 @@ def _many_valued(X: Any) -> NDArray[np.intp]:
     """Columns with values other than 0 and 1."""
     if sparse.issparse(X):
         return np.unique(X.indices[(X.data != 0) & (X.data != 1)])
-    return np.flatnonzero(~((X == 0) | (X == 1)).all(axis=0))
+    many = ~_is_binary(X[:_SAMPLED_ROWS])
+    rest = np.flatnonzero(~many)
+    if rest.size:
+        many[rest] = ~_is_binary(X[_SAMPLED_ROWS:, rest])
+    return np.flatnonzero(many)
+
+
+def _is_binary(X: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.asarray(((X == 0) | (X == 1)).all(axis=0))
 
 
 def _normal_scores(

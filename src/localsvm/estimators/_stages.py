@@ -17,6 +17,7 @@ from sklearn.utils.extmath import row_norms
 
 from localsvm._checks import scales_already_told
 from localsvm._threads import effective_n_jobs
+from localsvm.cluster import SampledKMeans
 from localsvm.cluster._neighborhood_cover import cover_rows
 from localsvm.cluster._neighbors import fit_search, make_search
 from localsvm.estimators._base import StageClock, TrainingRows, check_solution
@@ -48,6 +49,9 @@ LARGEST_HARD_SHARE = 0.4
 LARGEST_DENSE_BYTES = 1 << 30
 
 _FEWEST_TRIAL_ROWS = 2000
+# Hundreds of regions need no careful clustering: accuracies are the same, at a third of
+# the cost.
+_CLUSTERED_ROWS, _CLUSTERED_ROWS_PER_REGION, _CLUSTER_ITERATIONS = 10_000, 20, 10
 _STEPS_PER_ROW = 50
 _FEWEST_STEPS = 20_000
 
@@ -354,8 +358,17 @@ class StageFitter:
         if isinstance(n_regions, str):
             n_regions = default_regions(n_rows)
         n_regions = min(n_regions, n_rows)
+        clusterer = SampledKMeans(
+            max_samples=max(_CLUSTERED_ROWS, _CLUSTERED_ROWS_PER_REGION * n_regions),
+            max_iter=_CLUSTER_ITERATIONS,
+            init="random",
+            compute_labels=False,
+            random_state=self.seed,
+            n_jobs=self.n_jobs,
+        )
         return ClusteredSVC(
             n_regions,
+            clusterer=clusterer,
             C=C,
             multi_class="crammer_singer",
             intercept_scaling=1.0,
