@@ -10,6 +10,7 @@ SEED = np.random.RandomState(0).randint(2**31 - 1)
 
 GIVEN = {
     "scaling": "standard",
+    "n_components": None,
     "metric": None,
     "C": 1.0,
     "cell_size": 10_000,
@@ -43,7 +44,6 @@ def make_fitter(**options):
     given = {
         "classes": np.arange(2),
         "n_regions": 5,
-        "n_components": None,
         "tol": 1e-6,
         "max_iter": 10_000,
         "n_jobs": 1,

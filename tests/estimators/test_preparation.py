@@ -205,8 +205,6 @@ def test_components_are_those_of_scikit_learn(scaling, largest_covariance, monke
     ("n_components", "n_features", "n_kept"),
     [
         (None, 120, 120),
-        ("auto", 110, 110),
-        ("auto", 111, 60),
         (7, 20, 7),
         (20, 20, 20),
         (30, 20, 20),
@@ -233,7 +231,7 @@ def test_weight_two_is_the_row_twice(scaling, n_components):
 
 
 @pytest.mark.parametrize("scaling", OF_SPARSE_COLUMNS)
-@pytest.mark.parametrize("n_components", [None, 1, "auto"])
+@pytest.mark.parametrize("n_components", [None, 1])
 @pytest.mark.parametrize("storage", STORAGES[1:])
 def test_sparse_rows_stay_sparse_and_are_not_centred(scaling, n_components, storage):
     X, weight = make_rows()[:, [0, 2, 2]] * [1, 1, 30], make_weight(300)

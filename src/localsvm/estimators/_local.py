@@ -138,7 +138,10 @@ class BaseLocalSVC(BaseKernelClassifier):
         with clock.stage("solve"):
             options = self._options(cover.n_neighbors_, len(cover.labels_))
             models = fit_neighborhoods(
-                merged.rows, cover.neighborhoods_, local, options
+                merged.rows,
+                cover.neighborhoods_,
+                local,
+                replace(options, max_time=clock.remaining()),
             )
         check_solution(models.endings, self)
         with clock.stage("route"):
@@ -272,6 +275,9 @@ class LocalSVC(BaseLocalSVC):
     max_iter : int or "auto", default="auto"
         Steps of the solver per pair of classes; -1 is no limit. "auto" is 50 k, but at
         least 20,000: plenty unless C is very large. No limit if k is all rows.
+    max_time : float or None, default=None
+        Seconds for the whole fit. The search for neighbours is not cut short, the
+        solver is.
     cache_size : float, default=200
         Megabytes for kernel rows of a neighbourhood with more than 2000 rows.
     random_state : int, RandomState instance or None, default=None
@@ -373,6 +379,7 @@ class LocalSVC(BaseLocalSVC):
         class_weight: Any = None,
         tol: float = 1e-3,
         max_iter: int | str = "auto",
+        max_time: float | None = None,
         cache_size: float = 200.0,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -394,6 +401,7 @@ class LocalSVC(BaseLocalSVC):
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
+        self.max_time = max_time
         self.cache_size = cache_size
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -409,6 +417,7 @@ class LocalSVC(BaseLocalSVC):
             shrink=real(0, closed="left"),
             global_model=GLOBAL_MODELS,
             route=one_of("row", "center"),
+            max_time=one_of(None) | real(0),
         )
 
     def _fit(self, rows: TrainingRows) -> None:
@@ -420,7 +429,7 @@ class LocalSVC(BaseLocalSVC):
             C_factors=sorted(float(factor) for factor in grid["C"]),
             gamma_factors=sorted(float(factor) for factor in grid["gamma"]),
         )
-        seed, clock = self._draw_seed(), StageClock()
+        seed, clock = self._draw_seed(), StageClock(self.max_time)
         with clock.stage("merge"):
             merged = self._merge(rows, seed)
         fitted = self._fit_global(merged, seed, clock) if self.shrink > 0 else None

@@ -21,8 +21,6 @@ SCALINGS = ("none", "standard", "unit", "quantile")
 _SAMPLED_ROWS = 10_000
 _N_QUANTILES = 1000
 _LARGEST_COVARIANCE = 1000
-WIDE = 110
-_KEPT_COMPONENTS = 60
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ class Preparation:
 
     @classmethod
     def learn(
-        cls, rows: TrainingRows, scaling: str, n_components: int | str | None, seed: int
+        cls, rows: TrainingRows, scaling: str, n_components: int | None, seed: int
     ) -> Preparation:
         """Learn from the first rows, which are in random order, by sample weights."""
         numeric = _many_valued(rows.X)
@@ -114,8 +112,8 @@ class Preparation:
             directions[numeric] /= scale[numeric]
         if sparse.issparse(rows.X):
             mean = np.zeros_like(scale)
-        elif (n_kept := _n_kept(n_components, len(scale))) is not None:
-            basis = _principal_axes(scaled, mean, directions, n_kept, seed)
+        elif n_components is not None and n_components < len(scale):
+            basis = _principal_axes(scaled, mean, directions, n_components, seed)
             directions = directions[:, np.newaxis] * basis
         offset = -_project(mean, directions)
         return replace(scaler, components=directions, offset=offset)._of_unit_norm(rows)
@@ -188,14 +186,6 @@ class Preparation:
 
 def _project(X: Any, components: NDArray[Any]) -> Any:
     return X * components if components.ndim == 1 else X @ components
-
-
-def _n_kept(n_components: int | str | None, n_features: int) -> int | None:
-    if n_components == "auto":
-        return _KEPT_COMPONENTS if n_features > WIDE else None
-    if n_components is None or int(n_components) >= n_features:
-        return None
-    return int(n_components)
 
 
 def _moments(rows: TrainingRows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

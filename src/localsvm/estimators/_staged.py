@@ -22,7 +22,7 @@ from localsvm._checks import (
 from localsvm._threads import single_threaded_libraries
 from localsvm.cluster._distinct import distinct_rows, merge_weights, take_rows
 from localsvm.estimators._base import StageClock, TrainingRows
-from localsvm.estimators._preparation import SCALINGS, WIDE
+from localsvm.estimators._preparation import SCALINGS
 from localsvm.estimators._staged_base import BaseStagedSVC
 from localsvm.estimators._staged_choice import Chooser, Grid, selection_table
 from localsvm.estimators._stages import (
@@ -33,9 +33,10 @@ from localsvm.estimators._stages import (
 )
 
 _SEARCH_TOL = 0.1
+_WIDE, _COMPONENTS = 110, (60, 240)
 _NARROW_SCALINGS = ("none", "standard", "quantile")
 _WIDE_SCALINGS = ("none", "standard", "unit")
-_CS = (0.1, 1.0, 10.0)
+_CS = (1.0, 10.0)
 _CELL_SIZES = (200, 1000)
 _GAMMA_FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)
 _KERNEL_CS = (1.0, 10.0, 100.0)
@@ -67,6 +68,9 @@ class StagedSVC(BaseStagedSVC):
         quantiles; those that hold only 0 and 1 stay as they are. "unit" divides each
         row by its norm. "auto" tries "unit" for sparse rows and for those of more than
         110 columns, "quantile" for the others.
+    n_components : int, None or "auto", default="auto"
+        Principal components that dense rows are projected on; None is no projection.
+        "auto" is 60 or 240 where there are more than 110 columns, else None.
     metric : {"auto", None, "full", "diagonal"}, default="auto"
         The :class:`GradientMetric` of the scaled rows: none, full with power 1/2, or
         diagonal with power 1. Sparse rows take None or "diagonal".
@@ -85,9 +89,6 @@ class StagedSVC(BaseStagedSVC):
         ``inf``: always.
     n_regions : int or "auto", default="auto"
         Regions of the first stage. "auto" is one per 100 rows, from 20 to 800.
-    n_components : int, None or "auto", default="auto"
-        Principal components that dense rows are projected on. "auto" is 60 where there
-        are more than 110 columns, and None, no projection, elsewhere.
     class_weight : dict, "balanced" or None, default=None
         Multiplies the sample weights by class, in both stages and in the held-out
         errors.
@@ -121,7 +122,7 @@ class StagedSVC(BaseStagedSVC):
     n_hard_ : int
         Distinct rows of the second stage.
     stage_ : ndarray of shape (n_samples,)
-        Stage, 1 or 2, that answers each training row when it is left out.
+        Stage, 1 or 2, that answers each training row.
     stage_shares_ : ndarray of shape (2,)
         Weighted share of those rows.
     n_regions_ : int
@@ -147,12 +148,13 @@ class StagedSVC(BaseStagedSVC):
 
     Notes
     -----
-    Choice: below 10,000 rows by 5-fold cross-validation; above on 12,000 rows, a fifth
-    of them held out, and on 40,000 where two candidates are close; penalty, width and
-    threshold again on all rows, a fifth of them (at most 10,000) held out. A candidate
-    that costs more has to win by a standard error of the difference, and by two to send
-    all rows to the second stage. Below 10,000 rows
-    the second stage sees all rows, so that one RBF SVM of all rows
+    Choice: below 10,000 rows by 5-fold cross-validation, two folds first; above on
+    16,000 rows, three tenths of them held out, and on 40,000 where two candidates are
+    close; penalty, width and threshold again on all rows, a fifth of them (at most
+    10,000) held out. Another scaling or metric has to win by one standard error of the
+    difference in errors, more components by two; penalties, widths and a larger
+    threshold by half of one, and to send all rows to the second stage by two. Below
+    10,000 rows the second stage sees all rows, so that one RBF SVM of all rows
     (``threshold=inf``) and the first stage alone are among the candidates.
 
     Cost: the first stage is near linear in the number of rows; so is the second in
@@ -186,6 +188,7 @@ class StagedSVC(BaseStagedSVC):
         self,
         *,
         scaling: str = "auto",
+        n_components: int | str | None = "auto",
         metric: str | None = "auto",
         C: float | str = "auto",
         cell_size: int | str | None = "auto",
@@ -193,7 +196,6 @@ class StagedSVC(BaseStagedSVC):
         kernel_C: float | str = "auto",
         threshold: float | str = "auto",
         n_regions: int | str = "auto",
-        n_components: int | str | None = "auto",
         class_weight: Any = None,
         tol: float = 0.05,
         max_iter: int = 100,
@@ -202,6 +204,7 @@ class StagedSVC(BaseStagedSVC):
         n_jobs: int | None = None,
     ) -> None:
         self.scaling = scaling
+        self.n_components = n_components
         self.metric = metric
         self.C = C
         self.cell_size = cell_size
@@ -209,7 +212,6 @@ class StagedSVC(BaseStagedSVC):
         self.kernel_C = kernel_C
         self.threshold = threshold
         self.n_regions = n_regions
-        self.n_components = n_components
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
@@ -250,7 +252,6 @@ class StagedSVC(BaseStagedSVC):
         fitter = StageFitter(
             self.classes_,
             self.n_regions,
-            self.n_components,
             self.tol,
             self.max_iter,
             self.n_jobs,
@@ -296,12 +297,14 @@ class StagedSVC(BaseStagedSVC):
         """Collect what is left to be chosen, for rows like these."""
         scalings: tuple[str, ...] = _NARROW_SCALINGS
         metrics: tuple[str | None, ...] = METRICS
+        components: tuple[int | None, ...] = (None,)
         if sparse.issparse(X):
             scalings, metrics = _WIDE_SCALINGS, (None, "diagonal")
-        elif X.shape[1] > WIDE:
-            scalings = _WIDE_SCALINGS
+        elif X.shape[1] > _WIDE:
+            scalings, components = _WIDE_SCALINGS, _COMPONENTS
         offered: dict[str, tuple[Any, ...]] = {
             "scaling": scalings,
+            "n_components": components,
             "metric": metrics,
             "C": _CS,
             "cell_size": _CELL_SIZES,
@@ -323,9 +326,9 @@ class StagedSVC(BaseStagedSVC):
         sizes: StageSizes,
         fitter: StageFitter,
     ) -> NDArray[np.float64]:
-        """Take steps 1 to 3; return the leave-one-out confidences."""
+        """Take steps 1 to 3; return how sure the first stage is."""
         with fitter.clock.stage("prepare"):
-            self._preparation = fitter.prepare(rows, setting.scaling, setting.metric)
+            self._preparation = fitter.prepare(rows, setting)
             self.metric_ = self._preparation.metric
             rows = replace(rows, X=self._prepare(rows.X))
         with fitter.clock.stage("first"):

@@ -25,8 +25,8 @@ from localsvm.estimators._stages import StagedSetting, StageFitter, StageSizes
 FEWEST_ROWS_TO_HOLD_OUT = 10_000
 
 _FIRST_FOLDS = 2
-_TRIAL_ROWS = (12_000, 40_000)
-_TRIAL_SHARE = 0.2
+_TRIAL_ROWS = (16_000, 40_000)
+_TRIAL_SHARE = 0.3
 _FULL = len(_TRIAL_ROWS)
 _FULL_SHARE = 0.2
 _MOST_HELD_OUT = 10_000
@@ -43,6 +43,7 @@ class Grid:
     """Values that are open, the simplest first; one where the user has fixed it."""
 
     scaling: Sequence[str]
+    n_components: Sequence[int | None]
     metric: Sequence[str | None]
     C: Sequence[float]
     cell_size: Sequence[int | None]
@@ -97,25 +98,33 @@ class Evaluation:
         """Weighted share of errors of each setting."""
         return np.asarray(self.wrong @ self.weight / self.weight.sum())
 
-    def best(self) -> int:
-        """Find the fewest errors; a larger threshold has to earn its cost."""
+    def best(self, incumbent: StagedSetting | None = None) -> int:
+        """Find the fewest errors; what is not the incumbent's has to earn it.
+
+        Of settings that differ in their threshold alone, a larger one has to lead, too.
+        """
+        variants: dict[StagedSetting, list[int]] = {}
+        for i, setting in enumerate(self.settings):
+            variants.setdefault(replace(setting, threshold=0.0), []).append(i)
+        chosen = {
+            variant: self._best_threshold(same) for variant, same in variants.items()
+        }
         errors = self.errors
-        best: int | None = None
-        for threshold in sorted({setting.threshold for setting in self.settings}):
-            same = [
-                i
-                for i, setting in enumerate(self.settings)
-                if setting.threshold == threshold
-            ]
-            challenger = min(same, key=lambda i: errors[i])
-            if best is None or self._is_clear(
-                challenger, best, _needed_lead(threshold)
-            ):
-                best = challenger
-        assert best is not None
+        best = min(chosen.values(), key=lambda i: errors[i])
+        if incumbent is None:
+            return best
+        known = chosen.get(replace(incumbent, threshold=0.0), best)
+        return best if self._leads(best, known, _SLIGHT) else known
+
+    def _best_threshold(self, same: list[int]) -> int:
+        ascending = sorted(same, key=lambda i: self.settings[i].threshold)
+        best = ascending[0]
+        for i in ascending[1:]:
+            if self._leads(i, best, _needed_lead(self.settings[i].threshold)):
+                best = i
         return best
 
-    def _is_clear(self, setting: int, other: int, needed: float) -> bool:
+    def _leads(self, setting: int, other: int, needed: float) -> bool:
         return self.lead(self.wrong[setting], self.wrong[other]) > needed
 
     def lead(self, wrong: NDArray[np.bool_], other_wrong: NDArray[np.bool_]) -> float:
@@ -127,7 +136,7 @@ class Evaluation:
 
 def _needed_lead(threshold: float) -> float:
     """Without end, the second stage answers all rows, at many times the cost."""
-    return _CLOSE if np.isinf(threshold) else _CLEAR
+    return _CLOSE if np.isinf(threshold) else _SLIGHT
 
 
 @dataclass
@@ -152,14 +161,14 @@ class Chooser:
     sizes: StageSizes
     evaluations: list[Evaluation] = field(default_factory=list)
     unanswered: list[str] = field(default_factory=list)
-    _trials: dict[tuple[str, str | None, int], Trial] = field(default_factory=dict)
+    _trials: dict[tuple[Any, ...], Trial] = field(default_factory=dict)
 
     def choose(self, grid: Grid) -> StagedSetting:
         """Choose preparation, penalties and widths; look at full size again."""
         best = grid.plain()
         if not self._folds(0)[1]:
             return best
-        for question in ("scaling", "metric"):
+        for question in ("scaling", "n_components", "metric"):
             best = self._choose_preparation(question, grid, best)
         best = self._choose_penalty(grid, best)
         if tuple(grid.threshold) == (0.0,):
@@ -207,7 +216,7 @@ class Chooser:
             lead = new.lead(new.wrong[new.best()], old.wrong[old.best()])
             if abs(lead) > _CLOSE:
                 break
-        return lead > _CLEAR
+        return lead > (_CLOSE if question == "n_components" else _CLEAR)
 
     @property
     def _levels(self) -> list[tuple[int, int]]:
@@ -281,7 +290,7 @@ class Chooser:
         if len(settings) == 1 or self._out_of_time(question):
             return best if len(settings) > 1 else settings[0]
         evaluation = self._evaluate(question, settings, rung)
-        return evaluation.settings[evaluation.best()]
+        return evaluation.settings[evaluation.best(best)]
 
     def _evaluate(
         self,
@@ -308,7 +317,7 @@ class Chooser:
         return evaluation
 
     def _trial(self, setting: StagedSetting, rung: int) -> Trial:
-        key = (setting.scaling, setting.metric, rung)
+        key = (setting.scaling, setting.n_components, setting.metric, rung)
         if key not in self._trials:
             rows, folds = self._folds(rung)
             sizes = self.sizes.shrunk(rows.X.shape[0] / self._n_rows)

@@ -79,7 +79,7 @@ class _TrialFold:
         setting: StagedSetting,
     ) -> None:
         self._fitter, self._sizes = fitter, sizes
-        prepare = fitter.prepare(train, setting.scaling, setting.metric)
+        prepare = fitter.prepare(train, setting)
         self._train = replace(train, X=prepare.apply(train.X, fitter.n_jobs))
         self._test = replace(test, X=prepare.apply(test.X, fitter.n_jobs))
         self._first: dict[float, _FirstAnswers] = {}

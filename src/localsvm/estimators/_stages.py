@@ -72,7 +72,7 @@ class StagedSetting:
 
     Attributes
     ----------
-    scaling, metric
+    scaling, n_components, metric
         How rows are prepared.
     C : float
         Penalty of the first stage.
@@ -85,6 +85,7 @@ class StagedSetting:
     """
 
     scaling: str
+    n_components: int | None
     metric: str | None
     C: float
     cell_size: int | None
@@ -112,7 +113,7 @@ class FirstStage:
     margin : ndarray of shape (n_samples,)
         Lead of each training row's own class when the row is left out.
     confidence : ndarray of shape (n_samples,)
-        Lead of the class that wins then.
+        Lead of the class that wins, the row being seen.
     """
 
     model: ClusteredSVC
@@ -173,7 +174,7 @@ class StageFitter:
     Parameters
     ----------
     classes : ndarray of shape (n_classes,)
-    n_regions, n_components, multi_class, tol, max_iter, n_jobs
+    n_regions, tol, max_iter, n_jobs
         As in :class:`~localsvm.StagedSVC`.
     seed : int
     clock : StageClock
@@ -181,25 +182,23 @@ class StageFitter:
 
     classes: NDArray[Any]
     n_regions: int | str
-    n_components: int | str | None
     tol: float
     max_iter: int
     n_jobs: int | None
     seed: int
     clock: StageClock
 
-    def prepare(
-        self, rows: TrainingRows, scaling: str, metric: str | None
-    ) -> Preparation:
+    def prepare(self, rows: TrainingRows, setting: StagedSetting) -> Preparation:
         """Learn how rows are scaled and, with a metric, turned and stretched."""
-        plain = Preparation.learn(rows, scaling, self.n_components, self.seed)
-        if metric is None:
+        plain = Preparation.learn(
+            rows, setting.scaling, setting.n_components, self.seed
+        )
+        if setting.metric is None:
             return plain
         first = self._first_model(rows.X.shape[0], _METRIC_C)
-        limit = self.clock.remaining()
-        first.set_params(max_time=limit if limit is None else max(limit, _LEAST_TIME))
+        first.set_params(max_time=self._time_left())
         learner = GradientMetric(
-            **_METRICS[metric],
+            **_METRICS[setting.metric],
             estimator=first,
             max_rows=_metric_rows(rows.class_index),
             random_state=self.seed,
@@ -236,14 +235,13 @@ class StageFitter:
             )
             check_solution(solution, model)
             duals = solution.duals
-            decisions = leave_one_out_decisions(
-                model._model.decide(rows.X, codes, self.n_jobs),
-                signed_duals(duals, rows.class_index, model._is_joint),
-                norms,
+            decisions = model._model.decide(rows.X, codes, self.n_jobs)
+            unseen = leave_one_out_decisions(
+                decisions, signed_duals(duals, rows.class_index, model._is_joint), norms
             )
             stages.append(
                 FirstStage(
-                    model, margins(decisions, rows.class_index), confidences(decisions)
+                    model, margins(unseen, rows.class_index), confidences(decisions)
                 )
             )
         return stages
@@ -263,6 +261,7 @@ class StageFitter:
             gamma_factor=setting.gamma_factor,
             route="center",
             tol=self.tol,
+            max_time=self._time_left(),
             random_state=self.seed,
             n_jobs=self.n_jobs,
         )
@@ -346,6 +345,11 @@ class StageFitter:
             options,
         )
         return scores
+
+    def _time_left(self) -> float | None:
+        """Seconds left, and more than none, as a parameter has to be."""
+        limit = self.clock.remaining()
+        return None if limit is None else max(limit, _LEAST_TIME)
 
     def _introduce(self, model: Any, rows: TrainingRows) -> None:
         """Tell a model what its validation of rows would have."""
