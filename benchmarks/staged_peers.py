@@ -72,6 +72,7 @@ LIMITS = {
     "usps": replace(SLOW, trees=500, patience=50),
     "isolet": replace(SLOW, leaves=(31,)),
     "covtype_2_50k": Limits(search_rows=40_000),
+    "covtype_2_100k": Limits(patience=400, full_fits=3),
     "covtype_7_50k": Limits(500, 40, slower=None),
 }
 SIMILAR = {"covtype_7_50k": "covtype_2_50k"}  # begins with the best of the other
