@@ -181,7 +181,9 @@ class Search:
         scores = dict(scores)
         for _ in range(MAX_CLIMBS):
             best = ranked(scores)[0]
-            new = [c for c in neighbours(best) if c not in scores and c not in without]
+            narrower, *others = neighbours(best)  # more rows may want a narrower one
+            new = [narrower, *(c for c in others if c not in without)]
+            new = [c for c in new if c not in scores]
             scores |= self.score(new, stage)
             if ranked(scores)[0] == best:
                 break
@@ -271,14 +273,17 @@ def fit_full_size(
     return scores
 
 
-def tune(search: Search, grid: list[Candidate], effort: Effort) -> dict[str, Any]:
-    """Choose a setting from a grid and its surroundings."""
+def tune(
+    search: Search, grid: list[Candidate], effort: Effort, *, screen: bool = True
+) -> dict[str, Any]:
+    """Choose a setting from a grid and its surroundings; no screen, no first stage."""
     start = time.process_time()
     folds = len(search.parts) > 1
     scores: Scores = {}
     candidates, behind = grid, set[Candidate]()
     tried = set(grid)
-    for stage in SMALL_STAGES if folds else LARGE_STAGES:
+    stages = SMALL_STAGES if folds else LARGE_STAGES
+    for stage in stages if screen else stages[1:]:
         scores = search.climb(search.score(candidates, stage), stage, behind)
         tried |= set(scores)
         good = near_best(scores)

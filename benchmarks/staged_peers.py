@@ -6,9 +6,9 @@ its own size. With all rows only LightGBM is tuned, on the first 100,000.
 
 ``python benchmarks/staged_peers.py [TASK ...] [--again] [--minutes M] [--finish]``
 writes results/staged_peers.json after every task. Tasks that are in the file are left
-out unless ``--again`` is given. No fit of SVC to all rows is begun that would end after
-more than M minutes; such a task has ``"full_size": false``, and ``--finish`` makes up
-for it.
+out unless ``--again`` is given, perhaps with ``--only svc`` or ``--only lightgbm``. No
+fit of SVC to all rows is begun that would end after more than M minutes; such a task
+has ``"full_size": false``, and ``--finish`` makes up for it.
 """
 
 from __future__ import annotations
@@ -108,7 +108,8 @@ def tune_svc(task: str, X: Rows, y: Rows, until: float) -> dict[str, Any]:
             search, settings(SMALLER[task])["svc"], effort(task, until)
         )
         return {**result, "ranked_by": SMALLER[task]}
-    return peer_svc.tune(search, grid(task), effort(task, until))
+    screen = task not in SIMILAR
+    return peer_svc.tune(search, grid(task), effort(task, until), screen=screen)
 
 
 def effort(task: str, until: float) -> Effort:
@@ -158,15 +159,17 @@ def tune_lightgbm(task: str, X: Rows, y: Rows) -> dict[str, Any]:
     return {**peer_lightgbm.tune(search, order), "ranked_by": other}
 
 
-def tune(task: str, until: float) -> dict[str, Any]:
-    """Choose the settings of a task."""
+def tune(task: str, until: float, only: str | None = None) -> dict[str, Any]:
+    """Choose the settings of a task, or only those of one model."""
     split = load(task)
     X, y = split.X_train, split.y_train
     row: dict[str, Any] = {"task": task, "rows": len(y), "columns": X.shape[1]}
-    whole = TASKS[task].floor is None
-    trees = tune_lightgbm(task, X[:TREE_ROWS], y[:TREE_ROWS])
-    svc = None if whole else tune_svc(task, X, y, until)
-    return {**row, "svc": svc, "lightgbm": trees}
+    row = {**row, "svc": None, "lightgbm": None, **saved().get(task, {})}
+    if only != "svc":
+        row["lightgbm"] = tune_lightgbm(task, X[:TREE_ROWS], y[:TREE_ROWS])
+    if only != "lightgbm" and TASKS[task].floor is not None:
+        row["svc"] = tune_svc(task, X, y, until)
+    return row
 
 
 def write(rows: dict[str, dict[str, Any]]) -> None:
@@ -186,6 +189,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("task", nargs="*", help=", ".join(ORDER))
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--only", choices=["svc", "lightgbm"])
     parser.add_argument("--finish", action="store_true")
     parser.add_argument("--minutes", type=float, default=float("inf"))
     chosen = parser.parse_args()
@@ -195,7 +199,7 @@ def main() -> None:
     for task in chosen.task or ORDER:
         row = saved().get(task)
         if row is None or chosen.again:
-            write({**saved(), task: tune(task, until)})
+            write({**saved(), task: tune(task, until, chosen.only)})
         elif chosen.finish and row["svc"] and not row["svc"]["full_size"]:
             write({**saved(), task: finish(task, until)})
 
