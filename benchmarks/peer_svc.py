@@ -308,6 +308,16 @@ def candidates_of(result: dict[str, Any]) -> list[Candidate]:
     ]
 
 
+def contenders(result: dict[str, Any]) -> list[Candidate]:
+    """Candidates without those that differ in C only and are wrong as often."""
+    order = candidates_of(result)
+    errors = [row["validation_error"] for row in result["compared"]]
+    seen: dict[Any, Candidate] = {}
+    for candidate, error in zip(order, errors, strict=True):
+        seen.setdefault((candidate.preparation, candidate.gamma, error), candidate)
+    return list(seen.values())
+
+
 def tune_further(
     search: Search, before: dict[str, Any], effort: Effort
 ) -> dict[str, Any]:
@@ -316,7 +326,7 @@ def tune_further(
     n_fit = len(search.parts[0].fit)
     growth = n_fit / before["fitted_rows"]
     expected = before["compared"][0]["cpu_seconds"] * growth**2
-    full = fit_full_size(search, candidates_of(before)[:3], expected, effort)
+    full = fit_full_size(search, contenders(before)[:3], expected, effort)
     if not full:
         return {**before, "full_size": False, "tuning_cpu_seconds": 0.0}
     result = report(n_fit, full, time.process_time() - start)
