@@ -256,7 +256,11 @@ class Effort:
 
 
 def fit_full_size(
-    search: Search, order: list[Candidate], expected: float, effort: Effort
+    search: Search,
+    order: list[Candidate],
+    expected: float,
+    effort: Effort,
+    stage: Stage = FULL_SIZE,
 ) -> Scores:
     """Fit candidates to all rows, and then narrower kernels while these are better."""
     scores: Scores = {}
@@ -265,7 +269,7 @@ def fit_full_size(
         used = sum(score.seconds for score in scores.values())
         if not effort.allows(len(scores), used, expected):
             break
-        scores |= search.score([queue.pop(0)], FULL_SIZE)
+        scores |= search.score([queue.pop(0)], stage)
         expected = max(score.seconds for score in scores.values())
         narrower = neighbours(ranked(scores)[0])[0]
         if not queue and narrower not in scores:
@@ -319,18 +323,19 @@ def contenders(result: dict[str, Any]) -> list[Candidate]:
 
 
 def tune_further(
-    search: Search, before: dict[str, Any], effort: Effort
+    search: Search, before: dict[str, Any], effort: Effort, n_rows: int | None = None
 ) -> dict[str, Any]:
-    """Compare the best settings of an earlier result at full size."""
+    """Compare the best settings of an earlier result at full size, or on more rows."""
     start = time.process_time()
-    n_fit = len(search.parts[0].fit)
-    growth = n_fit / before["fitted_rows"]
-    expected = before["compared"][0]["cpu_seconds"] * growth**2
-    full = fit_full_size(search, contenders(before)[:3], expected, effort)
-    if not full:
+    n_fit = len(search.parts[0].fit[:n_rows])
+    stage = Stage(f"{n_fit:,} rows", n_fit=n_rows) if n_rows else FULL_SIZE
+    expected = before["compared"][0]["cpu_seconds"]
+    expected *= (n_fit / before["fitted_rows"]) ** 2
+    scores = fit_full_size(search, contenders(before)[:3], expected, effort, stage)
+    if not scores:
         return {**before, "full_size": False, "tuning_cpu_seconds": 0.0}
-    result = report(n_fit, full, time.process_time() - start)
-    return {**result, "full_size": True, "tried": len(full)}
+    result = report(n_fit, scores, time.process_time() - start)
+    return {**result, "full_size": n_rows is None, "tried": len(scores)}
 
 
 def report(n_fit: int, scores: Scores, seconds: float) -> dict[str, Any]:
