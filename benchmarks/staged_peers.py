@@ -201,9 +201,12 @@ def main() -> None:
     for task in chosen.task or ORDER:
         row = saved().get(task)
         if row is None or chosen.again:
-            write({**saved(), task: tune(task, until, chosen.only)})
+            row = tune(task, until, chosen.only)
         elif chosen.finish and row["svc"] and not row["svc"]["full_size"]:
-            write({**saved(), task: finish(task, until, chosen.rows)})
+            row = finish(task, until, chosen.rows)
+        else:
+            continue
+        write({**saved(), task: row})
 
 
 if __name__ == "__main__":
