@@ -181,7 +181,9 @@ class Search:
         scores = dict(scores)
         for _ in range(MAX_CLIMBS):
             best = ranked(scores)[0]
-            new = [c for c in neighbours(best) if c not in scores and c not in without]
+            narrower, *others = neighbours(best)  # more rows may want a narrower one
+            new = [narrower, *(c for c in others if c not in without)]
+            new = [c for c in new if c not in scores]
             scores |= self.score(new, stage)
             if ranked(scores)[0] == best:
                 break
@@ -254,7 +256,11 @@ class Effort:
 
 
 def fit_full_size(
-    search: Search, order: list[Candidate], expected: float, effort: Effort
+    search: Search,
+    order: list[Candidate],
+    expected: float,
+    effort: Effort,
+    stage: Stage = FULL_SIZE,
 ) -> Scores:
     """Fit candidates to all rows, and then narrower kernels while these are better."""
     scores: Scores = {}
@@ -263,7 +269,7 @@ def fit_full_size(
         used = sum(score.seconds for score in scores.values())
         if not effort.allows(len(scores), used, expected):
             break
-        scores |= search.score([queue.pop(0)], FULL_SIZE)
+        scores |= search.score([queue.pop(0)], stage)
         expected = max(score.seconds for score in scores.values())
         narrower = neighbours(ranked(scores)[0])[0]
         if not queue and narrower not in scores:
@@ -271,14 +277,17 @@ def fit_full_size(
     return scores
 
 
-def tune(search: Search, grid: list[Candidate], effort: Effort) -> dict[str, Any]:
-    """Choose a setting from a grid and its surroundings."""
+def tune(
+    search: Search, grid: list[Candidate], effort: Effort, *, screen: bool = True
+) -> dict[str, Any]:
+    """Choose a setting from a grid and its surroundings; no screen, no first stage."""
     start = time.process_time()
     folds = len(search.parts) > 1
     scores: Scores = {}
     candidates, behind = grid, set[Candidate]()
     tried = set(grid)
-    for stage in SMALL_STAGES if folds else LARGE_STAGES:
+    stages = SMALL_STAGES if folds else LARGE_STAGES
+    for stage in stages if screen else stages[1:]:
         scores = search.climb(search.score(candidates, stage), stage, behind)
         tried |= set(scores)
         good = near_best(scores)
@@ -303,19 +312,30 @@ def candidates_of(result: dict[str, Any]) -> list[Candidate]:
     ]
 
 
+def contenders(result: dict[str, Any]) -> list[Candidate]:
+    """Candidates without those that differ in C only and are wrong as often."""
+    order = candidates_of(result)
+    errors = [row["validation_error"] for row in result["compared"]]
+    seen: dict[Any, Candidate] = {}
+    for candidate, error in zip(order, errors, strict=True):
+        seen.setdefault((candidate.preparation, candidate.gamma, error), candidate)
+    return list(seen.values())
+
+
 def tune_further(
-    search: Search, before: dict[str, Any], effort: Effort
+    search: Search, before: dict[str, Any], effort: Effort, n_rows: int | None = None
 ) -> dict[str, Any]:
-    """Compare the best settings of an earlier result at full size."""
+    """Compare the best settings of an earlier result at full size, or on more rows."""
     start = time.process_time()
-    n_fit = len(search.parts[0].fit)
-    growth = n_fit / before["fitted_rows"]
-    expected = before["compared"][0]["cpu_seconds"] * growth**2
-    full = fit_full_size(search, candidates_of(before)[:3], expected, effort)
-    if not full:
+    n_fit = len(search.parts[0].fit[:n_rows])
+    stage = Stage(f"{n_fit:,} rows", n_fit=n_rows) if n_rows else FULL_SIZE
+    expected = before["compared"][0]["cpu_seconds"]
+    expected *= (n_fit / before["fitted_rows"]) ** 2
+    scores = fit_full_size(search, contenders(before)[:3], expected, effort, stage)
+    if not scores:
         return {**before, "full_size": False, "tuning_cpu_seconds": 0.0}
-    result = report(n_fit, full, time.process_time() - start)
-    return {**result, "full_size": True, "tried": len(full)}
+    result = report(n_fit, scores, time.process_time() - start)
+    return {**result, "full_size": n_rows is None, "tried": len(scores)}
 
 
 def report(n_fit: int, scores: Scores, seconds: float) -> dict[str, Any]:

@@ -6,9 +6,10 @@ its own size. With all rows only LightGBM is tuned, on the first 100,000.
 
 ``python benchmarks/staged_peers.py [TASK ...] [--again] [--minutes M] [--finish]``
 writes results/staged_peers.json after every task. Tasks that are in the file are left
-out unless ``--again`` is given. No fit of SVC to all rows is begun that would end after
-more than M minutes; such a task has ``"full_size": false``, and ``--finish`` makes up
-for it.
+out unless ``--again`` is given, perhaps with ``--only svc`` or ``--only lightgbm``. No
+fit of SVC to all rows is begun that would end after more than M minutes; such a task
+has ``"full_size": false``, and ``--finish`` makes up for it (with ``--rows N`` by fits
+to N rows instead of all).
 """
 
 from __future__ import annotations
@@ -72,7 +73,8 @@ LIMITS = {
     "usps": replace(SLOW, trees=500, patience=50),
     "isolet": replace(SLOW, leaves=(31,)),
     "covtype_2_50k": Limits(search_rows=40_000),
-    "covtype_7_50k": Limits(500, 40, slower=None),
+    "covtype_2_100k": Limits(patience=400, full_fits=3),
+    "covtype_7_50k": Limits(1000, 150, slower=None),
 }
 SIMILAR = {"covtype_7_50k": "covtype_2_50k"}  # begins with the best of the other
 SMALLER = {"covtype_2_100k": "covtype_2_50k"}
@@ -81,7 +83,7 @@ SAME_ROWS = {"covtype_2_556k": "covtype_2_100k"}  # of the first 100,000
 
 
 def settings(task: str) -> dict[str, Any]:
-    """Chosen settings of a task, under ``svc`` (None for all of Covertype) and more.
+    """Read the settings of a task; those of SVC are None for all of Covertype.
 
     Those under ``svc`` suit :func:`prepared` (by their ``preparation``) and
     :func:`make_svc`, those under ``lightgbm`` suit :func:`make_lightgbm`.
@@ -107,12 +109,13 @@ def tune_svc(task: str, X: Rows, y: Rows, until: float) -> dict[str, Any]:
             search, settings(SMALLER[task])["svc"], effort(task, until)
         )
         return {**result, "ranked_by": SMALLER[task]}
-    return peer_svc.tune(search, grid(task), effort(task, until))
+    screen = task not in SIMILAR
+    return peer_svc.tune(search, grid(task), effort(task, until), screen=screen)
 
 
 def effort(task: str, until: float) -> Effort:
     """Limit what fits of SVC to all rows may cost."""
-    return Effort(FULL_FITS.get(task, 6), FULL_SECONDS.get(task, 250.0), until)
+    return Effort(FULL_FITS.get(task, 6), FULL_SECONDS.get(task, 400.0), until)
 
 
 def grid(task: str) -> list[Candidate]:
@@ -128,13 +131,13 @@ def grid(task: str) -> list[Candidate]:
     ]
 
 
-def finish(task: str, until: float) -> dict[str, Any]:
+def finish(task: str, until: float, n_rows: int | None = None) -> dict[str, Any]:
     """Make the fits of SVC to all rows that a search with too little time left out."""
     row, split = settings(task), load(task)
     search = Search(task, split.X_train, split.y_train)
     before = settings(SMALLER.get(task, task))["svc"]
-    result = peer_svc.tune_further(search, before, effort(task, until))
-    if not result["full_size"]:
+    result = peer_svc.tune_further(search, before, effort(task, until), n_rows)
+    if result["fitted_rows"] == before["fitted_rows"]:
         return row
     for key in ("tried", "tuning_cpu_seconds"):
         result[key] = round(result[key] + row["svc"][key], 1)
@@ -157,15 +160,17 @@ def tune_lightgbm(task: str, X: Rows, y: Rows) -> dict[str, Any]:
     return {**peer_lightgbm.tune(search, order), "ranked_by": other}
 
 
-def tune(task: str, until: float) -> dict[str, Any]:
-    """Choose the settings of a task."""
+def tune(task: str, until: float, only: str | None = None) -> dict[str, Any]:
+    """Choose the settings of a task, or only those of one model."""
     split = load(task)
     X, y = split.X_train, split.y_train
     row: dict[str, Any] = {"task": task, "rows": len(y), "columns": X.shape[1]}
-    whole = TASKS[task].floor is None
-    trees = tune_lightgbm(task, X[:TREE_ROWS], y[:TREE_ROWS])
-    svc = None if whole else tune_svc(task, X, y, until)
-    return {**row, "svc": svc, "lightgbm": trees}
+    row = {**row, "svc": None, "lightgbm": None, **saved().get(task, {})}
+    if only != "svc":
+        row["lightgbm"] = tune_lightgbm(task, X[:TREE_ROWS], y[:TREE_ROWS])
+    if only != "lightgbm" and TASKS[task].floor is not None:
+        row["svc"] = tune_svc(task, X, y, until)
+    return row
 
 
 def write(rows: dict[str, dict[str, Any]]) -> None:
@@ -185,7 +190,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("task", nargs="*", help=", ".join(ORDER))
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--only", choices=["svc", "lightgbm"])
     parser.add_argument("--finish", action="store_true")
+    parser.add_argument("--rows", type=int)
     parser.add_argument("--minutes", type=float, default=float("inf"))
     chosen = parser.parse_args()
     # its successor came with LightGBM 4.7
@@ -194,9 +201,12 @@ def main() -> None:
     for task in chosen.task or ORDER:
         row = saved().get(task)
         if row is None or chosen.again:
-            write({**saved(), task: tune(task, until)})
+            row = tune(task, until, chosen.only)
         elif chosen.finish and row["svc"] and not row["svc"]["full_size"]:
-            write({**saved(), task: finish(task, until)})
+            row = finish(task, until, chosen.rows)
+        else:
+            continue
+        write({**saved(), task: row})
 
 
 if __name__ == "__main__":
