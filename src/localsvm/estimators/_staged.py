@@ -151,11 +151,11 @@ class StagedSVC(BaseStagedSVC):
     Choice: below 10,000 rows by 5-fold cross-validation, two folds first; above on
     16,000 rows, three tenths of them held out, and on 40,000 where two candidates are
     close; penalty, width and threshold again on all rows, a fifth of them (at most
-    10,000) held out. Another scaling or metric has to win by one standard error of the
-    difference in errors, more components by two; penalties, widths and a larger
-    threshold by half of one, and to send all rows to the second stage by two. Below
-    10,000 rows the second stage sees all rows, so that one RBF SVM of all rows
-    (``threshold=inf``) and the first stage alone are among the candidates.
+    10,000) held out. Quantiles and a metric have to win by one standard error of the
+    difference in errors, more components by two; penalties, widths and the second stage
+    by half of one, a threshold above 1 by one, and to send all rows to the second stage
+    by two. Below 10,000 rows the second stage sees all rows, so that one RBF SVM of all
+    rows (``threshold=inf``) and the first stage alone are among the candidates.
 
     Cost: the first stage is near linear in the number of rows; so is the second in
     cells, and as one model it costs at most that of an SVM of 10,000 rows. Prediction

@@ -135,8 +135,17 @@ class Evaluation:
 
 
 def _needed_lead(threshold: float) -> float:
-    """Without end, the second stage answers all rows, at many times the cost."""
-    return _CLOSE if np.isinf(threshold) else _SLIGHT
+    """Lead that a threshold needs over a smaller one, which answers in less time."""
+    if np.isinf(threshold):
+        return _CLOSE
+    return _CLEAR if threshold > 1 else _SLIGHT
+
+
+def _needed_of(question: str, value: Any) -> float:
+    """Lead that a way to prepare rows needs over a cheaper or plainer one."""
+    if question == "n_components":
+        return _CLOSE
+    return _CLEAR if value in ("quantile", "full", "diagonal") else 0.0
 
 
 @dataclass
@@ -204,9 +213,10 @@ class Chooser:
     def _wins(
         self, question: str, grid: Grid, best: StagedSetting, challenger: StagedSetting
     ) -> bool:
-        """Whether the challenger is clearly better; on more rows if it is close."""
+        """Whether the challenger is better; on more rows if it is close."""
         if self._out_of_time(question):
             return False
+        needed = _needed_of(question, getattr(challenger, question))
         lead = 0.0
         for rung, n_folds in self._levels:
             old, new = (
@@ -214,9 +224,9 @@ class Chooser:
                 for setting in (best, challenger)
             )
             lead = new.lead(new.wrong[new.best()], old.wrong[old.best()])
-            if abs(lead) > _CLOSE:
+            if abs(lead) > _CLOSE or lead < 0 < needed:
                 break
-        return lead > (_CLOSE if question == "n_components" else _CLEAR)
+        return lead > needed
 
     @property
     def _levels(self) -> list[tuple[int, int]]:
