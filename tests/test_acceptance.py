@@ -3,7 +3,9 @@
 import clustered_accuracy
 import local_accuracy
 import pytest
+import staged_tasks
 
+from localsvm import StagedSVC
 from localsvm.data import load_task
 
 
@@ -42,3 +44,22 @@ def test_local_accuracy_reaches_its_floor(task, n_rows, parameters, printed, flo
             pytest.skip(str(missing))
     result = local_accuracy.run(task, n_rows, parameters)
     assert result["accuracy"] >= local_accuracy.absolute_floor(floor, result)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "name", [name for name, task in staged_tasks.TASKS.items() if task.floor]
+)
+def test_mean_accuracy_without_any_setting_reaches_its_floor(name):
+    try:
+        split = staged_tasks.load(name)
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
+    scores = [
+        StagedSVC(random_state=seed)
+        .fit(split.X_train, split.y_train)
+        .score(split.X_test, split.y_test)
+        for seed in range(3)
+    ]
+    assert 100 * sum(scores) / 3 >= staged_tasks.TASKS[name].floor
