@@ -3,7 +3,7 @@
 Ten tasks, three seeds. Every model runs on one thread in CPU seconds of its process;
 two tasks run at a time, one per core. SVC and LightGBM are fitted to all training rows
 with the settings of ``staged_peers.py``, whose search is not counted here but has its
-seconds in that script's results.
+seconds in that script's results. A fit of SVC is stopped after ten minutes.
 
 ``python benchmarks/staged.py [TASK ...] [--again]`` writes results/staged.json after
 every task; tasks that are in the file are left out unless ``--again`` is given.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import statistics
 import time
 import warnings
@@ -33,6 +34,7 @@ NAME = "staged"
 COMMAND = "python benchmarks/staged.py"
 SEEDS = (0, 1, 2)
 ALL_ROWS = "covtype_2_556k"
+SVC_LIMIT = 600.0
 LARGE, SMALL = 50_000, 8_000
 FIT_RATIO, PREDICT_RATIO, SMALL_RATIO = 20, 50, 2
 NEAR, N_NEAR = 0.1, 8
@@ -60,7 +62,7 @@ def main() -> None:
 
 def by_cost() -> list[str]:
     """Tasks with the longest fits first."""
-    first = ["covtype_2_100k", "mnist_odd_even", ALL_ROWS, "covtype_2_50k"]
+    first = ["covtype_2_100k", "covtype_7_50k", "covtype_2_50k", "mnist", "isolet"]
     return [*first, *(name for name in TASKS if name not in first)]
 
 
@@ -128,12 +130,11 @@ def peer_rows(name: str, split: Split) -> list[dict[str, Any]]:
         local = LocalSVC(random_state=0)
         rows.append(model_row("LocalSVC()", local, split.X_train, split.X_test, split))
     else:
-        chosen = setting["svc"]
-        X_train, X_test = prepared(chosen["preparation"], split.X_train, split.X_test)
+        chosen = fastest_of_the_best(setting["svc"])
         rows.append(
             {
-                **model_row("SVC", make_svc(chosen), X_train, X_test, split),
-                "choice_cpu_seconds": chosen["tuning_cpu_seconds"],
+                **within(SVC_LIMIT, svc_row, chosen, split),
+                "choice_cpu_seconds": setting["svc"]["tuning_cpu_seconds"],
                 "setting": {k: chosen[k] for k in ("preparation", "gamma", "C")},
             }
         )
@@ -147,6 +148,44 @@ def peer_rows(name: str, split: Split) -> list[dict[str, Any]]:
         }
     )
     return rows
+
+
+def fastest_of_the_best(searched: dict[str, Any]) -> dict[str, Any]:
+    """Take the setting, or a faster one within a standard error of its error.
+
+    Only where settings were not compared at full size, so that the order of the best is
+    not known.
+    """
+    if searched["full_size"]:
+        return searched
+    error = searched["validation_error"]
+    spread = math.sqrt(error * (100 - error) / searched["validation_rows"])
+    good = [c for c in searched["compared"] if c["validation_error"] <= error + spread]
+    return min(good, key=lambda c: c["cpu_seconds"])
+
+
+def svc_row(chosen: dict[str, Any], split: Split) -> dict[str, Any]:
+    """Fit SVC to rows prepared for it."""
+    X_train, X_test = prepared(chosen["preparation"], split.X_train, split.X_test)
+    return model_row("SVC", make_svc(chosen), X_train, X_test, split)
+
+
+def within(
+    seconds: float, work: Callable[..., dict[str, Any]], *arguments: Any
+) -> dict[str, Any]:
+    """Call in a process of its own; a row without figures if it does not end in time.
+
+    LIBSVM cannot be interrupted in any other way.
+    """
+    context = get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=lambda: sender.send(work(*arguments)))
+    process.start()
+    finished = receiver.poll(seconds)
+    row = receiver.recv() if finished else {"model": "SVC", "stopped_after": seconds}
+    process.kill()
+    process.join()
+    return row
 
 
 def model_row(
@@ -185,7 +224,8 @@ def goals_of(rows: list[dict[str, Any]]) -> list[tuple[str, float, str, float]]:
         if "SVC" not in peers:
             continue
         svc = peers["SVC"]
-        n_near += accuracy >= svc["accuracy"] - NEAR
+        if "accuracy" in svc:
+            n_near += accuracy >= svc["accuracy"] - NEAR
         goals += cost_goals(name, ours, svc)
     goals.append(("tasks within 0.1 points of SVC or above", n_near, ">=", N_NEAR))
     return goals
@@ -200,11 +240,12 @@ def cost_goals(
         return statistics.mean(row[key] for row in ours)
 
     fit, whole = mean("fit_cpu_seconds"), mean("choice_and_fit_cpu_seconds")
-    predict = mean("predict_cpu_microseconds")
-    ratio = svc["predict_cpu_microseconds"] / predict
-    goals = [(f"{name}: SVC prediction / ours", ratio, ">=", PREDICT_RATIO)]
+    goals = []
+    if "accuracy" in svc:
+        ratio = svc["predict_cpu_microseconds"] / mean("predict_cpu_microseconds")
+        goals.append((f"{name}: SVC prediction / ours", ratio, ">=", PREDICT_RATIO))
     if svc["rows"] >= LARGE:
-        svc_fit = svc["fit_cpu_seconds"]
+        svc_fit = svc.get("fit_cpu_seconds", svc.get("stopped_after"))
         goals.append((f"{name}: SVC fit / ours", svc_fit / fit, ">=", FIT_RATIO))
         goals.append(
             (f"{name}: our choice and fit / SVC fit", whole / svc_fit, "<=", 1)
