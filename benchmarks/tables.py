@@ -118,7 +118,7 @@ def staged() -> str:
             f"`{group[0]['model']}`",
             _spread(group, "accuracy"),
             _mean(group, "choice_and_fit_cpu_seconds"),
-            _mean(group, "fit_cpu_seconds"),
+            _stopped(group) or _mean(group, "fit_cpu_seconds"),
             _mean(group, "predict_cpu_microseconds"),
         ]
         for group in groups
@@ -133,7 +133,14 @@ def _mean(rows: list[dict[str, Any]], key: str) -> str:
     return f"{sum(row[key] for row in rows) / len(rows):.1f}"
 
 
+def _stopped(rows: list[dict[str, Any]]) -> str:
+    seconds = rows[0].get("stopped_after")
+    return "" if seconds is None else f"stopped after {seconds:.0f}"
+
+
 def _spread(rows: list[dict[str, Any]], key: str) -> str:
+    if key not in rows[0]:
+        return "-"
     values = [row[key] for row in rows]
     if len(values) == 1:
         return f"{values[0]:.2f}"
