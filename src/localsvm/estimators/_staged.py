@@ -165,9 +165,9 @@ class StagedSVC(BaseStagedSVC):
     Sparse rows: scaled but neither centred nor projected, so that they stay sparse; the
     hard ones are made dense up to a gigabyte.
 
-    Several classes: the first stage one against the rest, on shared regions; the second
-    by pairs, on a shared kernel matrix. Votes of the second stage are scaled to [-1,
-    1], about the range of the first.
+    Several classes: the first stage in one problem (Crammer and Singer), on shared
+    regions; the second by pairs, on a shared kernel matrix. Votes of the second stage
+    are scaled to [-1, 1], about the range of the first.
 
     Equal rows of one class are merged, so that neither the order of rows nor writing a
     weight of two as two rows changes the model.
