@@ -56,8 +56,9 @@ class StagedSVC(BaseStagedSVC):
     2. First stage: a soft :class:`ClusteredSVC`. Its duals give the leave-one-out
        margin of each training row, :math:`y_i f(x_i) - \alpha_i K_{ii}`.
     3. Second stage: RBF SVMs on the *hard* rows, those with a leave-one-out margin
-       below one. Up to 10,000 of them are one SVM; more are covered by overlapping
-       cells, one SVM each, as in :class:`LocalSVC`.
+       below one, filled up to 8000 by the next margins; all rows, if more than 40 % are
+       hard. Up to 10,000 of them are one SVM; more are covered by overlapping cells,
+       one SVM each, as in :class:`LocalSVC`.
     4. A row is answered by the first stage if the margin of its winning class exceeds
        the ``threshold``, else by the second stage.
 
