@@ -1,5 +1,6 @@
 """Clusterers, neighbour searches, and the regions that they give to rows."""
 
+from localsvm.cluster._gaussian_summary import GaussianSummary
 from localsvm.cluster._neighborhood_cover import NeighborhoodCover
 from localsvm.cluster._neighbors import (
     KernelNeighbors,
@@ -8,8 +9,10 @@ from localsvm.cluster._neighbors import (
 )
 from localsvm.cluster._regions import HardRegions, RegionCodes, SoftRegions
 from localsvm.cluster._sampled_kmeans import SampledKMeans
+from localsvm.cluster._summarize import summarize_clusters, summarize_rows
 
 __all__ = [
+    "GaussianSummary",
     "HardRegions",
     "KernelNeighbors",
     "NeighborhoodCover",
@@ -18,4 +21,6 @@ __all__ = [
     "ShortListNeighbors",
     "SoftRegions",
     "TreeNeighbors",
+    "summarize_clusters",
+    "summarize_rows",
 ]

@@ -1,0 +1,172 @@
+"""Rows to Gaussian summaries, by any clusterer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import has_fit_parameter
+
+from localsvm._checks import check_sample_weight
+from localsvm._threads import single_threaded_libraries
+from localsvm.cluster._gaussian_summary import GaussianSummary
+
+COVARIANCES = ("diag", "full", "none")
+
+
+def summarize_rows(
+    X: Any,
+    clusters: Any,
+    *,
+    sample_weight: Any = None,
+    covariance: str = "diag",
+    label: Any = None,
+) -> GaussianSummary:
+    """Summarise rows by the clusters that they belong to.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n_samples, n_features)
+        Finite numbers.
+    clusters : array-like of shape (n_samples,) or (n_samples, n_clusters)
+        The number of each row's cluster, from 0; or the share of each row in every
+        cluster, none negative.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+    covariance : {"diag", "full", "none"}, default="diag"
+    label : object, default=None
+        Class of all these rows.
+
+    Returns
+    -------
+    GaussianSummary
+        In the order of the clusters. Clusters without weight are left out.
+
+    Notes
+    -----
+    O(n d) for hard clusters and O(n K d) for soft ones, times d with full covariances.
+    """
+    if covariance not in COVARIANCES:
+        raise ValueError(
+            f"covariance must be one of {', '.join(map(repr, COVARIANCES))}. "
+            f"Got {covariance!r} instead."
+        )
+    weight = check_sample_weight(sample_weight, X)
+    with single_threaded_libraries():
+        moments = [
+            _moments(_dense(X[members]), share, covariance)
+            for members, share in _members(clusters, weight)
+        ]
+    weights, means, spreads = zip(*moments, strict=True)
+    return GaussianSummary(
+        np.array(weights),
+        np.array(means),
+        None if covariance == "none" else np.array(spreads),
+        None if label is None else np.full(len(weights), label),
+    )
+
+
+def summarize_clusters(
+    clusterer: Any,
+    X: Any,
+    *,
+    sample_weight: Any = None,
+    covariance: str = "diag",
+    label: Any = None,
+) -> GaussianSummary:
+    """Fit a clusterer to rows and summarise the clusters that it finds.
+
+    Parameters
+    ----------
+    clusterer : clusterer or mixture model
+        Fitted here. With ``predict_proba``, as
+        :class:`~sklearn.mixture.GaussianMixture` has it, rows are shared among the
+        clusters; otherwise each belongs to the one of its ``labels_``. Without
+        ``sample_weight`` in its ``fit`` it sees the rows of positive weight, once each;
+        the summary counts them by their weights.
+    X : ndarray or CSR of shape (n_samples, n_features)
+        Finite numbers, float32 or float64.
+    sample_weight, covariance, label
+        As in :func:`summarize_rows`.
+
+    Returns
+    -------
+    GaussianSummary
+
+    Notes
+    -----
+    Costs what the clusterer does and what :func:`summarize_rows` does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.cluster import KMeans
+    >>> from localsvm.cluster import summarize_clusters
+    >>> X = np.random.default_rng(0).standard_normal((100, 3))
+    >>> summary = summarize_clusters(KMeans(5, random_state=0), X, covariance="full")
+    >>> summary.covariance.shape, summary.weight.sum().item()
+    ((5, 3, 3), 100.0)
+    """
+    weight = check_sample_weight(sample_weight, X)
+    present = weight > 0
+    if not present.all():
+        X, weight = X[present], weight[present]
+    if has_fit_parameter(clusterer, "sample_weight"):
+        clusterer.fit(X, sample_weight=weight)
+    else:
+        clusterer.fit(X)
+    soft = hasattr(clusterer, "predict_proba")
+    clusters = clusterer.predict_proba(X) if soft else hard_labels(clusterer, X)
+    return summarize_rows(
+        X, clusters, sample_weight=weight, covariance=covariance, label=label
+    )
+
+
+def hard_labels(clusterer: Any, X: Any) -> NDArray[np.intp]:
+    """Cluster of each row that the clusterer was fitted to, checked to be from 0."""
+    labels = np.asarray(clusterer.labels_)
+    if labels.shape != (X.shape[0],) or labels.dtype.kind not in "iu":
+        raise ValueError(
+            f"{type(clusterer).__name__}.labels_ must hold one integer label per row, "
+            f"got shape {labels.shape} and dtype {labels.dtype}."
+        )
+    if labels.min() < 0:
+        raise ValueError(
+            f"{type(clusterer).__name__} gave the label {labels.min()} to a row; "
+            "expected labels >= 0 (use a clusterer without noise rows)."
+        )
+    return labels.astype(np.intp, copy=False)
+
+
+def _members(
+    clusters: Any, weight: NDArray[np.float64]
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
+    """Rows of each cluster that has any, and their weights in it."""
+    clusters = clusters if sparse.issparse(clusters) else np.asarray(clusters)
+    rows = np.arange(len(weight))
+    if clusters.ndim == 1:
+        clusters = sparse.csr_array((np.ones(len(rows)), (rows, clusters)))
+    share = sparse.csr_array(sparse.diags_array(weight) @ clusters).T.tocsr()
+    share.eliminate_zeros()
+    for first, last in zip(share.indptr[:-1], share.indptr[1:], strict=True):
+        if last > first:
+            yield share.indices[first:last], share.data[first:last]
+
+
+def _moments(
+    rows: NDArray[np.float64], share: NDArray[np.float64], covariance: str
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64] | None]:
+    weight = float(share.sum())
+    mean = share @ rows / weight
+    if covariance == "none":
+        return weight, mean, None
+    away = rows - mean
+    if covariance == "diag":
+        return weight, mean, share @ away**2 / weight
+    return weight, mean, (share[:, np.newaxis] * away).T @ away / weight
+
+
+def _dense(X: Any) -> NDArray[np.float64]:
+    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
