@@ -9,7 +9,11 @@ from localsvm.cluster._neighbors import (
 )
 from localsvm.cluster._regions import HardRegions, RegionCodes, SoftRegions
 from localsvm.cluster._sampled_kmeans import SampledKMeans
-from localsvm.cluster._summarize import summarize_clusters, summarize_rows
+from localsvm.cluster._summarize import (
+    summarize_classes,
+    summarize_clusters,
+    summarize_rows,
+)
 
 __all__ = [
     "GaussianSummary",
@@ -21,6 +25,7 @@ __all__ = [
     "ShortListNeighbors",
     "SoftRegions",
     "TreeNeighbors",
+    "summarize_classes",
     "summarize_clusters",
     "summarize_rows",
 ]

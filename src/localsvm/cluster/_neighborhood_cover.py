@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from localsvm._checks import check_parameters, check_rows, integer, one_of, with_methods
+from localsvm._seeds import draw_seed
 from localsvm.cluster._distinct import hash_rows, take_rows
 from localsvm.cluster._neighbors import (
     choose_search,
@@ -137,7 +137,7 @@ class NeighborhoodCover(ClusterMixin, BaseEstimator):
         self.n_neighbors_, self.n_assigned_ = neighborhood_sizes(
             self.n_neighbors, self.n_assigned, X.shape[0]
         )
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = draw_seed(self.random_state)
         search = make_search(self.neighbors, X, self.n_neighbors_)
         self.search_ = fit_search(search, X)
         order = np.argsort(hash_rows(X, seed), kind="stable")

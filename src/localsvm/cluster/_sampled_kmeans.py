@@ -12,7 +12,6 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from localsvm._checks import (
@@ -22,6 +21,7 @@ from localsvm._checks import (
     integer,
     one_of,
 )
+from localsvm._seeds import draw_seed
 from localsvm._threads import single_threaded_libraries
 from localsvm.cluster._centers import NearestCenters
 from localsvm.cluster._distinct import distinct_rows, merge_weights, take_rows
@@ -131,7 +131,7 @@ class SampledKMeans(ClusterMixin, BaseEstimator):
             raise ValueError(
                 f"n_samples={X.shape[0]} should be >= n_clusters={self.n_clusters}."
             )
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = draw_seed(self.random_state)
         first, kind = distinct_rows(X, weight, seed)
         row_weight = merge_weights(weight, kind)
         n_clusters = self._n_clusters(len(first))

@@ -11,7 +11,9 @@ from scipy import sparse
 from sklearn.utils.validation import has_fit_parameter
 
 from localsvm._checks import check_sample_weight
-from localsvm._threads import single_threaded_libraries
+from localsvm._seeds import seeded_clone
+from localsvm._threads import map_interruptibly, single_threaded_libraries
+from localsvm.cluster._distinct import distinct_rows, merge_weights, take_rows
 from localsvm.cluster._gaussian_summary import GaussianSummary
 
 COVARIANCES = ("diag", "full", "none")
@@ -122,6 +124,72 @@ def summarize_clusters(
     return summarize_rows(
         X, clusters, sample_weight=weight, covariance=covariance, label=label
     )
+
+
+def summarize_classes(
+    clusterer: Any,
+    X: Any,
+    y: NDArray[Any],
+    *,
+    sample_weight: Any = None,
+    covariance: str = "diag",
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> GaussianSummary:
+    """Summarise each class by a copy of a clusterer, whatever the order of the rows.
+
+    Parameters
+    ----------
+    clusterer : clusterer or mixture model
+        As in :func:`summarize_clusters`; a copy is fitted to each class. Its
+        ``n_clusters`` or ``n_components`` is lowered where a class has fewer distinct
+        rows.
+    X : ndarray or CSR of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+        Class of each row.
+    sample_weight, covariance
+        As in :func:`summarize_rows`.
+    seed : int, default=0
+        Chooses the order in which rows come, by a hash of their content, and the
+        ``random_state`` of copies that have none. Equal rows of a class are one row
+        with the sum of their weights.
+    n_jobs : int or None, default=None
+        Threads over classes; they do not change the result.
+
+    Returns
+    -------
+    GaussianSummary
+        With labels; the clusters of a class stand together, classes in sorted order.
+    """
+    weight = check_sample_weight(sample_weight, X)
+    classes, class_index = np.unique(y, return_inverse=True)
+    first, kind = distinct_rows(X, weight, seed, class_index.astype(np.int32))
+    merged_weight = merge_weights(weight, kind)
+
+    def summarize_class(index: int) -> GaussianSummary:
+        own = class_index[first] == index
+        rows = take_rows(X, first[own])
+        return summarize_clusters(
+            _copy_for(clusterer, rows.shape[0], seed),
+            rows,
+            sample_weight=merged_weight[own],
+            covariance=covariance,
+            label=classes[index],
+        )
+
+    present = np.unique(class_index[first]).tolist()
+    return GaussianSummary.concatenated(
+        list(map_interruptibly(summarize_class, present, n_jobs))
+    )
+
+
+def _copy_for(clusterer: Any, n_rows: int, seed: int) -> Any:
+    copy = seeded_clone(clusterer, lambda: seed)
+    for name in ("n_clusters", "n_components"):
+        wanted = copy.get_params().get(name)
+        if isinstance(wanted, int) and wanted > n_rows:
+            copy.set_params(**{name: n_rows})
+    return copy
 
 
 def hard_labels(clusterer: Any, X: Any) -> NDArray[np.intp]:

@@ -12,9 +12,9 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,6 +25,7 @@ from localsvm._checks import (
     level_of_caller,
     warn_if_unscaled,
 )
+from localsvm._seeds import draw_seed, seeded_clone
 from localsvm.estimators._metric import METRICS, fit_metric, map_rows
 from localsvm.solvers import Status
 
@@ -226,20 +227,12 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         return map_rows(self.metric_, rows) if self._takes_metric else rows
 
     def _draw_seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+        return draw_seed(self.random_state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def seeded_clone(estimator: Any, draw_seed: Callable[[], int]) -> Any:
-    """Copy an estimator; a ``random_state`` of None is replaced."""
-    copy = clone(estimator)
-    if copy.get_params().get("random_state", 0) is None:
-        copy.set_params(random_state=draw_seed())
-    return copy
 
 
 def winning_labels(classes: NDArray[Any], scores: NDArray[Any]) -> NDArray[Any]:

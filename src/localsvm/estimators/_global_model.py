@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from localsvm._checks import one_of, scales_already_told, with_methods
-from localsvm.estimators._base import seeded_clone
+from localsvm._seeds import seeded_clone
 from localsvm.estimators._clustered import ClusteredSVC
 from localsvm.solvers import LabelledRows
 

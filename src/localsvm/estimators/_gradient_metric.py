@@ -13,7 +13,6 @@ from sklearn.base import (
     OneToOneFeatureMixin,
     TransformerMixin,
 )
-from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
@@ -30,13 +29,13 @@ from localsvm._checks import (
     scales_already_told,
     warn_if_unscaled,
 )
+from localsvm._seeds import draw_seed, seeded_clone
 from localsvm._threads import map_row_blocks, single_threaded_libraries
 from localsvm.cluster import RegionCodes
 from localsvm.cluster._distinct import distinct_rows, merge_weights, take_rows
 from localsvm.estimators._base import (
     StageClock,
     TrainingRows,
-    seeded_clone,
     unchanged_on_failure,
 )
 from localsvm.estimators._clustered import ClusteredSVC
@@ -174,7 +173,7 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         with unchanged_on_failure(self):
             self._check_parameters()
             clock = StageClock()
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+            seed = draw_seed(self.random_state)
             rows, labels = self._check_training_rows(X, y, sample_weight)
             with clock.stage("sample"):
                 sample = self._sample(rows, seed)
