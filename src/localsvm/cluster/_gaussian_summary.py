@@ -191,6 +191,30 @@ class GaussianSummary:
         """
         return self.take(np.lexsort(self._sort_keys()))
 
+    def with_covariance(self, covariance: str) -> GaussianSummary:
+        """Keep of the covariances what is asked for.
+
+        Parameters
+        ----------
+        covariance : {"diag", "full", "none"}
+            No more than there is.
+
+        Returns
+        -------
+        GaussianSummary
+        """
+        kinds = ("none", "diag", "full")
+        if kinds.index(covariance) > kinds.index(self.covariance_type):
+            raise ValueError(
+                f"covariance={covariance!r} asks for more than the summary has: "
+                f"expected {self.covariance_type!r} at most."
+            )
+        if covariance == self.covariance_type:
+            return self
+        if covariance == "none" or self.covariance is None:
+            return replace(self, covariance=None)
+        return replace(self, covariance=np.diagonal(self.covariance, axis1=1, axis2=2))
+
     def check_covariance(self) -> None:
         """Raise a ValueError unless every covariance is positive semi-definite.
 

@@ -1,5 +1,18 @@
 """Kernels: what they are in NumPy, and what the core is told of them."""
 
 from localsvm.kernels._kernel import Kernel, scale_gamma
+from localsvm.kernels._probability_product import (
+    ClusterKernel,
+    Gaussians,
+    expected_rbf,
+    probability_product,
+)
 
-__all__ = ["Kernel", "scale_gamma"]
+__all__ = [
+    "ClusterKernel",
+    "Gaussians",
+    "Kernel",
+    "expected_rbf",
+    "probability_product",
+    "scale_gamma",
+]

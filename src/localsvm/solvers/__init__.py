@@ -8,6 +8,7 @@ from localsvm.solvers._kernel import (
     solve_gram,
     solve_kernel,
 )
+from localsvm.solvers._large_models import combine_pairs, decide_in_blocks
 from localsvm.solvers._limits import RunLimits
 from localsvm.solvers._linear import (
     LinearProblem,
@@ -40,7 +41,9 @@ __all__ = [
     "RunLimits",
     "SolverOptions",
     "Status",
+    "combine_pairs",
     "cross_validate_neighborhoods",
+    "decide_in_blocks",
     "fit_neighborhoods",
     "local_gradients",
     "solve_blocks",

@@ -1,0 +1,215 @@
+r"""Logarithms of the overlap of Gaussians, :math:`\log N(\mu; \nu, \Sigma + T + A I)`.
+
+Whatever the covariances are, three cases remain: both sides have variances (entry by
+entry, since the widths belong to pairs), one side are points (matrix products), and
+matrices (one Cholesky factor per pair, or per Gaussian if the others are points).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localsvm._threads import map_in_threads, single_threaded_libraries
+
+Floats = NDArray[np.float64]
+# Mean and covariance: variances, matrices, or None for points.
+Parts = tuple[Floats, Floats | None]
+
+# Of numbers that are worked on at once, so that they stay in the cache.
+_BLOCK_VALUES = 1 << 18
+# Of the logarithm of a kernel value.
+_LARGEST_ERROR = 1e-5
+# Above any squared distance, and far from overflow.
+_HUGE = 1e250
+_LOG_2_PI = math.log(2.0 * math.pi)
+
+
+def log_overlap(
+    first: Parts, second: Parts | None, width: float, n_jobs: int | None = None
+) -> Floats:
+    """Logarithms of shape (n_first, n_second); None compares the first with itself."""
+    symmetric = second is None
+    (mean, covariance), (other_mean, other_covariance) = first, second or first
+    if covariance is None or other_covariance is None:
+        return _with_points(first, second or first, width, symmetric)
+    values = np.empty((len(mean), len(other_mean)))
+    if covariance.ndim == 2 and other_covariance.ndim == 2:
+        fill, size = _fill_diagonal, mean.shape[1]
+    else:
+        fill, size = _fill_full, mean.shape[1] ** 2
+        covariance, other_covariance = (
+            _matrices(covariance),
+            _matrices(other_covariance),
+        )
+    step = max(1, _BLOCK_VALUES // (size * len(other_mean)))
+
+    def fill_block(start: int) -> None:
+        rows = slice(start, start + step)
+        others = slice(start if symmetric else 0, None)
+        fill(
+            (mean[rows], covariance[rows]),
+            (other_mean[others], other_covariance[others]),
+            width,
+            values[rows, others],
+        )
+
+    with single_threaded_libraries():
+        map_in_threads(fill_block, range(0, len(mean), step), n_jobs)
+    return _mirrored(values) if symmetric else values
+
+
+def overlap_with(
+    mean: Floats, covariance: Floats | None, width: float, offset: Any, dtype: type
+) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """Prepare ``offset`` plus the logarithms of blocks of points with fixed Gaussians.
+
+    Distances are taken from products of rows that are centred on the means; in float64
+    where float32 would lose too much of them to cancellation.
+    """
+    center = mean.mean(axis=0)
+    if covariance is not None and covariance.ndim == 3:
+        return _whitened(mean, covariance, width, offset, dtype)
+    spread = _spread(mean, covariance, width)
+    narrow = _products(mean - center, spread, offset, dtype)
+    wide = _products(mean - center, spread, offset, np.float64)
+    narrowest = float(spread.min())
+    farthest = float(((mean - center) ** 2).sum(axis=1).max())
+
+    def compare(X: NDArray[Any]) -> NDArray[Any]:
+        moved = X.astype(np.float64) - center
+        reach = farthest + float((moved**2).sum(axis=1).max(initial=0.0))
+        exact_enough = reach / narrowest * np.finfo(dtype).eps < _LARGEST_ERROR
+        values = (narrow if exact_enough else wide)(moved)
+        return values.astype(dtype, copy=False)
+
+    return compare
+
+
+def _with_points(first: Parts, second: Parts, width: float, symmetric: bool) -> Floats:
+    """One side at least are points: they are compared with the other."""
+    if first[1] is None and second[1] is not None:
+        return _with_points(second, first, width, symmetric).T.copy()
+    with single_threaded_libraries():
+        values = overlap_with(*first, width, 0.0, np.float64)(second[0]).T
+    return (values + values.T) / 2 if symmetric else np.ascontiguousarray(values)
+
+
+def _products(
+    mean: Floats, spread: Floats, offset: Any, dtype: type
+) -> Callable[[Floats], NDArray[Any]]:
+    """Eq. 12 by two products: of the squares with 1/s and of the rows with mean/s."""
+    square_slope: NDArray[Any] = np.ascontiguousarray(-0.5 / spread.T, dtype=dtype)
+    slope: NDArray[Any] = np.ascontiguousarray((mean / spread).T, dtype=dtype)
+    logs = -0.5 * (mean**2 / spread + np.log(spread) + _LOG_2_PI).sum(axis=1)
+    logs = (logs + offset).astype(dtype)
+
+    def compare(moved: Floats) -> NDArray[Any]:
+        rows: NDArray[Any] = moved.astype(dtype, copy=False)
+        values = rows @ slope
+        values += rows**2 @ square_slope
+        values += logs
+        return np.asarray(values)
+
+    return compare
+
+
+def _whitened(
+    mean: Floats, covariance: Floats, width: float, offset: Any, dtype: type
+) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """One triangular map per Gaussian, in float64."""
+    factor = _cholesky(covariance + width * np.eye(mean.shape[1]))
+    inverse = np.linalg.inv(factor)
+    logs = np.log(np.diagonal(inverse, axis1=1, axis2=2)).sum(axis=1)
+    logs = logs - 0.5 * mean.shape[1] * _LOG_2_PI + offset
+
+    def compare(X: NDArray[Any]) -> NDArray[Any]:
+        rows = X.astype(np.float64)
+        values = np.empty((len(rows), len(mean)))
+        for k, (point, whiten) in enumerate(zip(mean, inverse, strict=True)):
+            white = (rows - point) @ whiten.T
+            values[:, k] = -0.5 * np.einsum("ij,ij->i", white, white)
+        values += logs
+        return values.astype(dtype, copy=False)
+
+    return compare
+
+
+def _fill_diagonal(
+    first: tuple[Floats, Floats],
+    second: tuple[Floats, Floats],
+    width: float,
+    out: Floats,
+) -> None:
+    spread = first[1][:, np.newaxis] + second[1]
+    spread += width
+    _check_spread(spread)
+    away = first[0][:, np.newaxis] - second[0]
+    away *= away
+    away /= spread
+    away += np.log(spread, out=spread)
+    np.sum(away, axis=2, out=out)
+    out += spread.shape[2] * _LOG_2_PI
+    out *= -0.5
+
+
+def _fill_full(
+    first: tuple[Floats, Floats],
+    second: tuple[Floats, Floats],
+    width: float,
+    out: Floats,
+) -> None:
+    """Read whitened distances off the factor of [[S, away], [away', huge]]."""
+    away = first[0][:, np.newaxis] - second[0]
+    size = away.shape[2]
+    bordered = np.empty((*away.shape[:2], size + 1, size + 1))
+    np.add(first[1][:, np.newaxis], second[1], out=bordered[..., :size, :size])
+    bordered[..., range(size), range(size)] += width
+    bordered[..., size, :size] = bordered[..., :size, size] = away
+    bordered[..., size, size] = _HUGE
+    factor = _cholesky(bordered)
+    away = factor[..., size, :size]
+    logs = np.log(factor[..., range(size), range(size)]).sum(axis=2)
+    out[...] = -0.5 * ((away**2).sum(axis=2) + size * _LOG_2_PI) - logs
+
+
+def _mirrored(values: Floats) -> Floats:
+    """Put what is above the diagonal below it, too."""
+    upper = np.triu(values)
+    return upper + np.triu(values, 1).T
+
+
+def _matrices(covariance: Floats) -> Floats:
+    if covariance.ndim == 3:
+        return covariance
+    return covariance[:, :, np.newaxis] * np.eye(covariance.shape[1])
+
+
+def _spread(mean: Floats, covariance: Floats | None, width: float) -> Floats:
+    spread = np.full(mean.shape, width)
+    if covariance is not None:
+        spread += covariance
+    _check_spread(spread)
+    return spread
+
+
+def _check_spread(spread: Floats) -> None:
+    if not spread.all():
+        raise ValueError(
+            "Two Gaussians without any spread in a column have no finite product: "
+            "expected a variance above 0 in one of them."
+        )
+
+
+def _cholesky(covariance: Floats) -> Floats:
+    try:
+        return np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(
+            "A sum of covariances is not positive definite; expected matrices with "
+            "eigenvalues above 0."
+        ) from error
