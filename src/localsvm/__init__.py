@@ -9,6 +9,7 @@ from localsvm.estimators import (
     LocalSVCCV,
     NeighborSVC,
     StagedSVC,
+    SupportClusterSVC,
 )
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "LocalSVCCV",
     "NeighborSVC",
     "StagedSVC",
+    "SupportClusterSVC",
 ]
 __version__ = "0.1.0"

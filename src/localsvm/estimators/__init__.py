@@ -8,6 +8,7 @@ from localsvm.estimators._local import LocalSVC
 from localsvm.estimators._local_cv import LocalSVCCV
 from localsvm.estimators._neighbor import NeighborSVC
 from localsvm.estimators._staged import StagedSVC
+from localsvm.estimators._support_cluster import SupportClusterSVC
 
 __all__ = [
     "ClusteredSVC",
@@ -18,4 +19,5 @@ __all__ = [
     "LocalSVCCV",
     "NeighborSVC",
     "StagedSVC",
+    "SupportClusterSVC",
 ]

@@ -164,8 +164,14 @@ def _fill_full(
     out: Floats,
 ) -> None:
     """Read whitened distances off the factor of [[S, away], [away', huge]]."""
+    size = first[0].shape[1]
+    step = max(1, _BLOCK_VALUES // size**2)
+    if len(second[0]) > step:
+        for start in range(0, len(second[0]), step):
+            part = slice(start, start + step)
+            _fill_full(first, (second[0][part], second[1][part]), width, out[:, part])
+        return
     away = first[0][:, np.newaxis] - second[0]
-    size = away.shape[2]
     bordered = np.empty((*away.shape[:2], size + 1, size + 1))
     np.add(first[1][:, np.newaxis], second[1], out=bordered[..., :size, :size])
     bordered[..., range(size), range(size)] += width

@@ -38,6 +38,23 @@ class Gaussians:
             return np.zeros(len(self.mean))
         return np.asarray(np.log(self.prior))
 
+    def take(self, index: Any) -> Gaussians:
+        """Part of the Gaussians.
+
+        Parameters
+        ----------
+        index : ndarray or slice
+
+        Returns
+        -------
+        Gaussians
+        """
+        return Gaussians(
+            self.mean[index],
+            None if self.covariance is None else self.covariance[index],
+            None if self.prior is None else self.prior[index],
+        )
+
 
 def probability_product(
     first: Gaussians, second: Gaussians | None = None, *, log: bool = False
@@ -88,8 +105,7 @@ def probability_product(
     """
     other = first if second is None else second
     values = log_overlap(_parts(first), None if second is None else _parts(second), 0.0)
-    values += first.log_prior[:, np.newaxis]
-    values += other.log_prior
+    values += first.log_prior[:, np.newaxis] + other.log_prior
     return values if log else np.exp(values, out=values)
 
 

@@ -1,0 +1,278 @@
+"""Steps and fitted attributes of the Support Cluster Machine."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from localsvm._checks import (
+    check_rows,
+    check_sample_weight,
+    check_squares,
+    warn_if_unscaled,
+)
+from localsvm.cluster import GaussianSummary, ThresholdClustering, summarize_rows
+from localsvm.estimators._base import BaseLocalClassifier, StageClock, check_solution
+from localsvm.estimators._cluster_machine import (
+    ClusterMachine,
+    learn_clusters,
+    make_tasks,
+)
+from localsvm.kernels import ClusterKernel
+from localsvm.solvers import KernelOptions
+
+
+class BaseSupportClusterSVC(BaseLocalClassifier):
+    """What a Support Cluster Machine keeps: clusters, and an SVM that may be due."""
+
+    summary_: GaussianSummary
+    _machine: ClusterMachine | None
+    # Clusterers of the classes that ``partial_fit`` has added to.
+    _streams: dict[Any, ThresholdClustering]
+    _takes_metric = False
+
+    @property
+    def support_(self) -> NDArray[np.intp]:
+        """Support clusters, as indices into those of ``summary_``."""
+        return self._fitted_machine().support
+
+    @property
+    def support_weights_(self) -> NDArray[np.float64]:
+        """Signed duals of the support clusters in every SVM."""
+        return self._fitted_machine().duals
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Intercept of every SVM."""
+        return self._fitted_machine().intercept
+
+    @property
+    def n_support_(self) -> NDArray[np.intp]:
+        """Support clusters of each class."""
+        support = self._class_index()[self.support_]
+        return np.bincount(support, minlength=len(self.classes_))
+
+    @property
+    def gamma_(self) -> float:
+        """Width of the kernel as used."""
+        return self._fitted_machine().kernel.gamma
+
+    @property
+    def log_scale_(self) -> float:
+        """Logarithm of the factor by which the kernel was divided."""
+        return self._fitted_machine().log_scale
+
+    @property
+    def duality_gap_(self) -> float:
+        """Worst relative duality gap."""
+        return float(self._fitted_machine().relative_gap.max(initial=0.0))
+
+    @property
+    def violation_(self) -> float:
+        """Largest violation of the optimality conditions."""
+        return float(self._fitted_machine().endings.violation.max(initial=0.0))
+
+    @property
+    def n_iter_(self) -> int:
+        """Most steps of an SVM."""
+        return int(self._fitted_machine().n_iter.max(initial=1))
+
+    def _clusterer(self) -> Any:
+        if self.clusterer is None:
+            return ThresholdClustering(self.n_clusters)
+        return self.clusterer
+
+    def _check_batch(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, NDArray[Any], NDArray[np.float64]]:
+        if not isinstance(self._clusterer(), ThresholdClustering):
+            raise ValueError(
+                "partial_fit goes on from the clusters of earlier rows, which needs "
+                "ThresholdClustering. Got clusterer="
+                f"{type(self.clusterer).__name__} instead."
+            )
+        begins = not hasattr(self, "summary_")
+        X, y = check_rows(self, X, y, reset=begins)
+        check_classification_targets(y)
+        check_squares(X)
+        if begins:
+            self._warn_of_scales(X)
+            self._streams = {}
+        return X, y, check_sample_weight(sample_weight, X)
+
+    def _extend_classes(self, y: NDArray[Any], classes: Any) -> None:
+        """Learn of new classes, unless all were named."""
+        known = getattr(self, "classes_", None)
+        if classes is not None:
+            named = np.unique(classes)
+            if known is not None and not np.array_equal(known, named):
+                raise ValueError(
+                    f"classes={named.tolist()} is not the same as in an earlier call: "
+                    f"expected {known.tolist()}."
+                )
+            self.classes_ = named
+            self._classes_named = True
+        elif known is None or not getattr(self, "_classes_named", False):
+            self.classes_ = np.unique(y) if known is None else np.union1d(known, y)
+        strange = np.setdiff1d(y, self.classes_)
+        if len(strange):
+            raise ValueError(
+                f"y contains the class {strange.tolist()[0]!r}; expected one of "
+                f"{self.classes_.tolist()}, which were named as all classes."
+            )
+
+    def _add_batch(self, X: Any, y: NDArray[Any], weight: NDArray[np.float64]) -> None:
+        """Add the rows of each class to its clusters."""
+        summaries = self._summaries_by_class()
+        streams = dict(self._streams)
+        for label in np.unique(y[weight > 0]).tolist():
+            own = (y == label) & (weight > 0)
+            streams[label], summaries[label] = self._extend(
+                streams.get(label), summaries.get(label), X[own], weight[own], label
+            )
+        self._streams = streams
+        parts = [summaries[label] for label in sorted(summaries)]
+        self.summary_ = self._named(GaussianSummary.concatenated(parts))
+
+    def _summaries_by_class(self) -> dict[Any, GaussianSummary]:
+        if not hasattr(self, "summary_"):
+            return {}
+        whole = replace(self.summary_, feature_names=None)
+        labels = np.asarray(whole.label)
+        return {
+            label: whole.take(labels == label) for label in np.unique(labels).tolist()
+        }
+
+    def _extend(
+        self,
+        stream: ThresholdClustering | None,
+        known: GaussianSummary | None,
+        X: Any,
+        weight: NDArray[np.float64],
+        label: Any,
+    ) -> tuple[ThresholdClustering, GaussianSummary]:
+        """Clusters of a class after some more rows, and what continues them."""
+        if stream is None:
+            stream = clone(self._clusterer())
+            if known is not None:
+                # Clusters of another origin begin as rows of their weight.
+                stream.partial_fit(
+                    known.mean.astype(X.dtype), sample_weight=known.weight
+                )
+                known = known.merged(stream.labels_)
+        stream = copy(stream).partial_fit(X, sample_weight=weight)
+        batch = summarize_rows(
+            X,
+            stream.labels_,
+            sample_weight=weight,
+            covariance=self.covariance,
+            label=label,
+        )
+        if known is None:
+            return stream, batch
+        both = GaussianSummary.concatenated([known, batch])
+        groups = np.concatenate([stream.moved_to_, np.unique(stream.labels_)])
+        return stream, both.merged(groups)
+
+    def _named(self, summary: GaussianSummary) -> GaussianSummary:
+        """Give the summary the names of the columns."""
+        names = getattr(self, "feature_names_in_", None)
+        return replace(summary, feature_names=None if names is None else tuple(names))
+
+    def _take_columns(self, summary: GaussianSummary) -> None:
+        """Take number and names of the columns from a summary."""
+        self.n_features_in_ = summary.n_features
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        if summary.feature_names is not None:
+            self.feature_names_in_ = np.array(summary.feature_names, dtype=object)
+
+    def _warn_of_scales(self, X: Any) -> None:
+        warn_if_unscaled(X, getattr(self, "feature_names_in_", None))
+
+    def _fitted_machine(self) -> ClusterMachine:
+        """Give the SVM, learned now if the clusters have changed."""
+        check_is_fitted(self, "summary_")
+        if self._machine is None:
+            clock = StageClock(self.max_time)
+            self._machine = self._learn(clock)
+            self.fit_report_ = self.fit_report_ | clock.seconds
+        return self._machine
+
+    def _class_index(self) -> NDArray[np.intp]:
+        return np.searchsorted(self.classes_, np.asarray(self.summary_.label))
+
+    def _learn(self, clock: StageClock) -> ClusterMachine:
+        """Section 2.2.2."""
+        if len(self.classes_) < 2:
+            raise ValueError(
+                "The number of classes has to be greater than one; got "
+                f"{len(self.classes_)} class ({self.classes_.tolist()[0]!r})."
+            )
+        class_index = self._class_index()
+        class_weight = self._class_weight(
+            self.classes_[class_index], self.summary_.weight
+        )
+        penalty = self.C * class_weight[class_index]
+        if not penalty.any():
+            raise ValueError(
+                f"class_weight={self.class_weight!r} leaves no row with a positive "
+                "weight; expected at least one class of the data above 0."
+            )
+        tasks = make_tasks(class_index, len(self.classes_), self.multi_class)
+        kernel = ClusterKernel(self.kernel_form, self._gamma())
+        with clock.stage("learn"):
+            machine = learn_clusters(
+                self.summary_, tasks, kernel, penalty, self._options(clock), self.n_jobs
+            )
+        check_solution(machine.endings, self)
+        return machine
+
+    def _options(self, clock: StageClock) -> KernelOptions:
+        max_iter = np.iinfo(np.int64).max if self.max_iter == -1 else self.max_iter
+        return KernelOptions(
+            tol=self.tol, max_iter=int(max_iter), max_time=clock.remaining()
+        )
+
+    def _gamma(self) -> float:
+        if self.gamma == "auto":
+            return 1.0 / self.summary_.n_features
+        if self.gamma == "scale":
+            return _scale_gamma(self.summary_)
+        return float(self.gamma)
+
+    def _decide(self, X: Any) -> NDArray[Any]:
+        machine, n_classes = self._fitted_machine(), len(self.classes_)
+        if len(machine.pairs) == 0:
+            return _constant(int(self._class_index()[0]), n_classes, X)
+        scores = machine.score(machine.decide(X, self.n_jobs), n_classes)
+        return np.asarray(scores, dtype=X.dtype)
+
+
+def _scale_gamma(summary: GaussianSummary) -> float:
+    """``gamma="scale"`` of the rows behind a summary, 1 / (n_features * X.var())."""
+    share = summary.weight / summary.weight.sum()
+    center = float(share @ summary.mean.mean(axis=1))
+    total = float(share @ np.square(summary.mean - center).sum(axis=1))
+    if summary.covariance is not None:
+        variance = np.asarray(summary.with_covariance("diag").covariance)
+        total += float(share @ variance.sum(axis=1))
+    # Equal entries leave a rounding of their mean.
+    constant = total <= summary.n_features * (1e-14 * center) ** 2
+    return 1.0 if constant else 1.0 / total
+
+
+def _constant(only: int, n_classes: int, X: Any) -> NDArray[Any]:
+    """Scores where no row but those of one class had a weight."""
+    if n_classes == 2:
+        return np.full((X.shape[0], 1), 2.0 * only - 1.0, dtype=X.dtype)
+    scores = np.full((X.shape[0], n_classes), -1.0, dtype=X.dtype)
+    scores[:, only] = 1.0
+    return scores
