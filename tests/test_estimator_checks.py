@@ -12,7 +12,7 @@ from localsvm import (
     NeighborSVC,
     StagedSVC,
 )
-from localsvm.cluster import NeighborhoodCover, SampledKMeans
+from localsvm.cluster import NeighborhoodCover, SampledKMeans, ThresholdClustering
 
 WEIGHT_CHECKS = (
     "check_sample_weight_equivalence_on_dense_data",
@@ -33,6 +33,10 @@ FOLDS_CUT_ROWS = (
 NOTHING_TO_WEIGH = (
     "Weights act within a neighbourhood; four rows are mostly of one class."
 )
+ORDER_MATTERS = (
+    "Rows are taken in their order, and the check shuffles the repeated ones; twice in "
+    "a row they give the same clusters."
+)
 
 
 def expected_failures(estimator):
@@ -42,6 +46,8 @@ def expected_failures(estimator):
         return dict.fromkeys(WEIGHT_CHECKS, FOLDS_CUT_ROWS)
     if isinstance(estimator, (ClusteredSVC, LocalSVC)) and estimator.tol > 1e-10:
         return dict.fromkeys(WEIGHT_CHECKS, STOPS_WITHIN_TOL)
+    if isinstance(estimator, ThresholdClustering):
+        return dict.fromkeys(WEIGHT_CHECKS, ORDER_MATTERS)
     return {}
 
 
@@ -70,6 +76,9 @@ def expected_failures(estimator):
         StagedSVC(scaling="standard", metric="diagonal", threshold=1.0, **GIVEN),
         NeighborhoodCover(),
         SampledKMeans(),
+        ThresholdClustering(),
+        ThresholdClustering(max_clusters=3),
+        ThresholdClustering(max_clusters=None, threshold=1.5, center="mean"),
     ],
     expected_failed_checks=expected_failures,
 )

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "localsvm/matrix.hpp"
 #include "localsvm/parallel.hpp"
@@ -21,6 +23,18 @@ template <class T>
 using Matrix = nb::ndarray<T, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Cube = nb::ndarray<T, nb::numpy, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+using ArrayDict = nb::typed<nb::dict, nb::str, nb::any>;
+
+// Hands a vector to NumPy, which then owns it.
+template <class T>
+nb::object to_numpy(std::vector<T> values) {
+    auto* owned = new std::vector<T>(std::move(values));
+    const nb::capsule owner(
+        owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::cast(
+        nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
+}
 
 template <class T>
 struct DenseHandle {
@@ -103,5 +117,6 @@ void bind_dual_cd(nb::module_& module);
 void bind_decision(nb::module_& module);
 void bind_kernel(nb::module_& module);
 void bind_neighborhoods(nb::module_& module);
+void bind_threshold(nb::module_& module);
 
 }  // namespace localsvm

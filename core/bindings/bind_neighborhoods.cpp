@@ -7,18 +7,6 @@
 namespace localsvm {
 namespace {
 
-using ArrayDict = nb::typed<nb::dict, nb::str, nb::any>;
-
-// Hands a vector to NumPy, which then owns it.
-template <class T>
-nb::object to_numpy(std::vector<T> values) {
-    auto* owned = new std::vector<T>(std::move(values));
-    const nb::capsule owner(
-        owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::cast(
-        nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
-}
-
 using Prior = std::optional<Matrix<const double>>;
 
 const double* data_of(const Prior& prior, std::int64_t n_rows, std::int32_t n_classes) {

@@ -8,4 +8,5 @@ NB_MODULE(_core, module) {
     localsvm::bind_decision(module);
     localsvm::bind_kernel(module);
     localsvm::bind_neighborhoods(module);
+    localsvm::bind_threshold(module);
 }

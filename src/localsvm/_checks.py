@@ -17,6 +17,11 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+NOT_FINITE = (
+    "Sums of squares are not finite: X has entries too large for their squares. "
+    "Scale the features, e.g. with StandardScaler."
+)
+
 _SCALE_RATIO = 1000.0
 _SCALE_CHECK_ROWS = 10_000
 _UNSCALED = "The features have very different scales"
@@ -192,6 +197,14 @@ def _check_finite(X: Any, feature_names: Any) -> None:
     )
 
 
+def check_squares(X: Any) -> None:
+    """Raise if a squared distance of rows could overflow."""
+    values = X.data if sparse.issparse(X) else X
+    largest = np.sqrt(np.finfo(X.dtype).max / (4 * X.shape[1]))
+    if values.size and max(values.max(), -values.min()) > largest:
+        raise ValueError(NOT_FINITE)
+
+
 def check_sample_weight(sample_weight: Any, X: Any) -> NDArray[np.float64]:
     """Weights as float64, one per row of ``X``, none negative, not all zero."""
     n_samples = X.shape[0]
@@ -272,3 +285,15 @@ def level_of_caller() -> int:
     while frame is not None and frame.f_globals["__name__"].startswith("localsvm"):
         level, frame = level + 1, frame.f_back
     return level
+
+
+@contextmanager
+def unchanged_on_failure(estimator: Any) -> Iterator[None]:
+    """Give the estimator back its attributes if the block raises."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise

@@ -14,6 +14,7 @@ from localsvm.cluster._summarize import (
     summarize_clusters,
     summarize_rows,
 )
+from localsvm.cluster._threshold import ThresholdClustering
 
 __all__ = [
     "GaussianSummary",
@@ -24,6 +25,7 @@ __all__ = [
     "SampledKMeans",
     "ShortListNeighbors",
     "SoftRegions",
+    "ThresholdClustering",
     "TreeNeighbors",
     "summarize_classes",
     "summarize_clusters",

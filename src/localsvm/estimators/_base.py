@@ -19,20 +19,17 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from localsvm._checks import (
+    NOT_FINITE,
     check_parameters,
     check_rows,
     check_sample_weight,
     level_of_caller,
+    unchanged_on_failure,
     warn_if_unscaled,
 )
 from localsvm._seeds import draw_seed, seeded_clone
 from localsvm.estimators._metric import METRICS, fit_metric, map_rows
 from localsvm.solvers import Status
-
-NOT_FINITE = (
-    "The solver met values that are not finite: X has entries too large for their "
-    "squares. Scale the features, e.g. with StandardScaler."
-)
 
 
 @dataclass(frozen=True)
@@ -265,15 +262,3 @@ def check_solution(solution: Solution, estimator: Any) -> None:
                 ConvergenceWarning,
                 stacklevel=level_of_caller(),
             )
-
-
-@contextmanager
-def unchanged_on_failure(estimator: Any) -> Iterator[None]:
-    """Give the estimator back its attributes if the block raises."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise

@@ -27,17 +27,14 @@ from localsvm._checks import (
     one_of,
     real,
     scales_already_told,
+    unchanged_on_failure,
     warn_if_unscaled,
 )
 from localsvm._seeds import draw_seed, seeded_clone
 from localsvm._threads import map_row_blocks, single_threaded_libraries
 from localsvm.cluster import RegionCodes
 from localsvm.cluster._distinct import distinct_rows, merge_weights, take_rows
-from localsvm.estimators._base import (
-    StageClock,
-    TrainingRows,
-    unchanged_on_failure,
-)
+from localsvm.estimators._base import StageClock, TrainingRows
 from localsvm.estimators._clustered import ClusteredSVC
 from localsvm.estimators._clustered_base import BaseClusteredSVC
 from localsvm.estimators._regional_model import RegionalModel

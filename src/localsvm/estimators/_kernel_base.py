@@ -9,15 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from localsvm._checks import check_parameters, integer, mapping, one_of, real
+from localsvm._checks import (
+    check_parameters,
+    check_squares,
+    integer,
+    mapping,
+    one_of,
+    real,
+)
 from localsvm._threads import effective_n_jobs
 from localsvm.cluster._distinct import distinct_rows, merge_weights, take_rows
 from localsvm.cluster._neighborhood_cover import SEARCHES
-from localsvm.estimators._base import (
-    NOT_FINITE,
-    BaseLocalClassifier,
-    TrainingRows,
-)
+from localsvm.estimators._base import BaseLocalClassifier, TrainingRows
 from localsvm.kernels import Kernel, scale_gamma
 from localsvm.solvers import KernelOptions, LabelledRows, LocalKernel
 
@@ -92,7 +95,7 @@ class BaseKernelClassifier(BaseLocalClassifier):
 
     def _local_kernel(self, setting: KernelSetting, rows: TrainingRows) -> LocalKernel:
         """Resolve gamma; a local width is left to the neighbourhoods."""
-        _check_squares(rows.X)
+        check_squares(rows.X)
         gamma = setting.gamma
         local = bool(gamma == "local") and self.kernel == "rbf"
         if local:
@@ -117,14 +120,6 @@ class BaseKernelClassifier(BaseLocalClassifier):
             n_threads=effective_n_jobs(self.n_jobs),
             cache_size=self.cache_size,
         )
-
-
-def _check_squares(X: Any) -> None:
-    """Raise if a squared distance of rows could overflow."""
-    values = X.data if sparse.issparse(X) else X
-    largest = np.sqrt(np.finfo(X.dtype).max / (4 * X.shape[1]))
-    if values.size and max(values.max(), -values.min()) > largest:
-        raise ValueError(NOT_FINITE)
 
 
 def stored_as(X: Any, reference: Any) -> Any:
