@@ -4,6 +4,7 @@ import clustered_accuracy
 import local_accuracy
 import pytest
 import staged_tasks
+import support_accuracy
 
 from localsvm import StagedSVC
 from localsvm.data import load_task
@@ -48,6 +49,53 @@ def test_local_accuracy_reaches_its_floor(task, n_rows, parameters, printed, flo
             pytest.skip(str(missing))
     result = local_accuracy.run(task, n_rows, parameters)
     assert result["accuracy"] >= local_accuracy.absolute_floor(floor, result)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n_clusters", "gamma", "C", "printed", "ceiling"), support_accuracy.MNIST
+)
+def test_mean_error_of_pairs_stays_below_its_ceiling(
+    n_clusters, gamma, C, printed, ceiling
+):
+    try:
+        support_accuracy.mnist(60)
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
+    errors, centroid_errors = [], []
+    for seed in support_accuracy.SEEDS:
+        found, summary = support_accuracy.mnist_error(n_clusters, gamma, C, seed)
+        errors.append(found["error"])
+        centroid_errors.append(support_accuracy.centroid_error(summary, gamma)["error"])
+    assert sum(errors) / len(errors) <= ceiling
+    assert sum(centroid_errors) - sum(errors) >= 0.2 * len(errors)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", support_accuracy.ADULT)
+def test_error_of_parties_stays_below_its_ceiling(name):
+    privacy, _, ceiling = support_accuracy.ADULT[name]
+    try:
+        support_accuracy.adult()
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
+    errors = [
+        support_accuracy.adult_error(privacy, seed)["error"]
+        for seed in support_accuracy.SEEDS
+    ]
+    assert sum(errors) / len(errors) <= (ceiling or 16.3)
+
+
+@pytest.mark.slow
+def test_printed_kernel_fails_on_raw_pixels():
+    try:
+        support_accuracy.mnist(None)
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
+    narrow, wide, ours = support_accuracy.run_paper()
+    assert narrow["error"] > 10 * ours["error"]
+    assert wide["error"] > 2 * ours["error"]
+    assert narrow["log_scale"] > 710
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """scikit-learn's own checks for every public estimator."""
 
 import pytest
+from sklearn.cluster import KMeans
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from localsvm import (
@@ -11,6 +12,7 @@ from localsvm import (
     LocalSVCCV,
     NeighborSVC,
     StagedSVC,
+    SupportClusterSVC,
 )
 from localsvm.cluster import NeighborhoodCover, SampledKMeans, ThresholdClustering
 
@@ -74,6 +76,13 @@ def expected_failures(estimator):
         NeighborSVC(n_neighbors=5, metric=GradientMetric(), tol=1e-12),
         StagedSVC(),
         StagedSVC(scaling="standard", metric="diagonal", threshold=1.0, **GIVEN),
+        SupportClusterSVC(),
+        SupportClusterSVC(n_clusters=4, tol=1e-12),
+        SupportClusterSVC(
+            n_clusters=4, covariance="full", multi_class="ovr", tol=1e-12
+        ),
+        SupportClusterSVC(n_clusters=4, covariance="none", tol=1e-12),
+        SupportClusterSVC(clusterer=KMeans(4, n_init=1), tol=1e-12),
         NeighborhoodCover(),
         SampledKMeans(),
         ThresholdClustering(),

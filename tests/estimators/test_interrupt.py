@@ -18,6 +18,7 @@ LONG_FIT = """
 import os, signal, sys, threading, time
 import numpy as np
 from localsvm import ClusteredSVC, ClusteredSVCCV, LocalSVC, LocalSVCCV, NeighborSVC
+from localsvm import SupportClusterSVC
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal((30_000, 40)), rng.integers(0, {n_classes}, 30_000)
 {prepare}
@@ -105,6 +106,36 @@ model.set_params(Cs=[1e6], search_tol=0, max_iter=-1, n_neighbors=500, n_jobs=2)
 """
     call = "model.fit(X[:2500], y[:2500])"
     assert seconds_to_answer(prepare, call=call) < 1.0
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_clustering_is_interrupted(n_jobs):
+    prepare = f"""
+model = SupportClusterSVC(20, random_state=0, n_jobs={n_jobs}).fit(X[:300], y[:300])
+X, y = np.tile(X, (10, 1)), np.tile(y, 10)
+X += rng.standard_normal(X.shape)
+model.set_params(n_clusters=3000)
+"""
+    assert seconds_to_answer(prepare, n_classes=2) < 1.0
+
+
+def test_batch_of_a_stream_is_interrupted():
+    prepare = """
+model = SupportClusterSVC(3000).partial_fit(X[:300], y[:300])
+X, y = np.tile(X, (10, 1)), np.tile(y, 10)
+X += rng.standard_normal(X.shape)
+"""
+    assert seconds_to_answer(prepare, call="model.partial_fit(X, y)") < 1.0
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_learning_of_clusters_is_interrupted(n_jobs):
+    prepare = f"""
+model = SupportClusterSVC(20, random_state=0, n_jobs={n_jobs}).fit(X[:300], y[:300])
+model.set_params(n_clusters=1000, C=1e12, tol=0, max_iter=-1)
+"""
+    call = "model.fit(X[:2000], y[:2000])"
+    assert seconds_to_answer(prepare, n_classes=3, call=call) < 1.0
 
 
 def test_prediction_is_interrupted():

@@ -32,6 +32,9 @@ from localsvm import SupportClusterSVC
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
 def test_bad_parameters_are_named(parameter, value, words, method, two_moons):
     model = SupportClusterSVC().set_params(**{parameter: value})
+    if parameter == "clusterer" and method == "partial_fit":
+        assert not hasattr(model, method)
+        return
     with pytest.raises(ValueError) as caught:
         getattr(model, method)(*two_moons)
     assert str(caught.value) == (

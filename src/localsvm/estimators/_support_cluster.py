@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
 
 from localsvm._checks import (
     check_parameters,
@@ -15,16 +16,19 @@ from localsvm._checks import (
     mapping,
     one_of,
     real,
+    unchanged_on_failure,
     with_methods,
 )
 from localsvm.cluster import GaussianSummary, summarize_classes
 from localsvm.estimators._base import (
     StageClock,
     TrainingRows,
-    unchanged_on_failure,
     winning_labels,
 )
-from localsvm.estimators._support_cluster_base import BaseSupportClusterSVC
+from localsvm.estimators._support_cluster_base import (
+    BaseSupportClusterSVC,
+    can_stream,
+)
 
 
 class SupportClusterSVC(BaseSupportClusterSVC):
@@ -197,6 +201,7 @@ class SupportClusterSVC(BaseSupportClusterSVC):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @available_if(can_stream)  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Self:

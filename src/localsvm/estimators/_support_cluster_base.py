@@ -92,12 +92,6 @@ class BaseSupportClusterSVC(BaseLocalClassifier):
     def _check_batch(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Any, NDArray[Any], NDArray[np.float64]]:
-        if not isinstance(self._clusterer(), ThresholdClustering):
-            raise ValueError(
-                "partial_fit goes on from the clusters of earlier rows, which needs "
-                "ThresholdClustering. Got clusterer="
-                f"{type(self.clusterer).__name__} instead."
-            )
         begins = not hasattr(self, "summary_")
         X, y = check_rows(self, X, y, reset=begins)
         check_classification_targets(y)
@@ -189,10 +183,10 @@ class BaseSupportClusterSVC(BaseLocalClassifier):
     def _take_columns(self, summary: GaussianSummary) -> None:
         """Take number and names of the columns from a summary."""
         self.n_features_in_ = summary.n_features
-        if hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
         if summary.feature_names is not None:
             self.feature_names_in_ = np.array(summary.feature_names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
     def _warn_of_scales(self, X: Any) -> None:
         warn_if_unscaled(X, getattr(self, "feature_names_in_", None))
@@ -254,6 +248,17 @@ class BaseSupportClusterSVC(BaseLocalClassifier):
             return _constant(int(self._class_index()[0]), n_classes, X)
         scores = machine.score(machine.decide(X, self.n_jobs), n_classes)
         return np.asarray(scores, dtype=X.dtype)
+
+
+def can_stream(model: BaseSupportClusterSVC) -> bool:
+    """Raise an AttributeError unless clusters can be gone on from."""
+    if isinstance(model._clusterer(), ThresholdClustering):
+        return True
+    raise AttributeError(
+        "partial_fit goes on from the clusters of earlier rows, which needs "
+        "clusterer=None or a ThresholdClustering. Got clusterer="
+        f"{type(model.clusterer).__name__} instead."
+    )
 
 
 def _scale_gamma(summary: GaussianSummary) -> float:
