@@ -64,6 +64,10 @@ def random_centers(
 
 def check_centers(centers: Any) -> NDArray[np.float64]:
     """Centres as float64, at least one, finite."""
+    if np.ndim(centers) != 2:
+        raise ValueError(
+            f"centers has {np.ndim(centers)} axes; expected (n_centers, n_features)."
+        )
     checked: NDArray[np.float64] = check_array(
         centers, dtype=np.float64, order="C", input_name="centers", copy=True
     )

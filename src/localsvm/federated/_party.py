@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -195,8 +196,8 @@ class Party:
     def _check_rows(self, X: Any, y: Any) -> _Rows:
         reader = BaseEstimator()
         X, y = check_rows(reader, X, y)
-        check_classification_targets(y)
         labels = plain_labels(y)
+        check_classification_targets(labels)
         if self.classes is not None:
             class_positions(labels, self.classes)
         if self.centers is not None and self.centers.shape[1] != X.shape[1]:
@@ -210,6 +211,12 @@ class Party:
         self, rows: _Rows
     ) -> tuple[GaussianSummary, NDArray[np.int64] | None]:
         """Exact clusters, in cells where there are centres."""
+        summary, cells = self._nameless_clusters(rows)
+        return replace(summary, feature_names=rows.feature_names), cells
+
+    def _nameless_clusters(
+        self, rows: _Rows
+    ) -> tuple[GaussianSummary, NDArray[np.int64] | None]:
         if self.centers is not None:
             return summarize_cells(rows.X, rows.y, self.centers, self.covariance)
         clusterer = self.clusterer

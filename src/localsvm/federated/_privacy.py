@@ -279,14 +279,17 @@ def _check_bounds(
         apart = high > low
     except (TypeError, ValueError) as error:
         raise ValueError(f"{wanted}. Got {bounds!r:.80} instead.") from error
-    if low.ndim > 1 or high.ndim > 1 or not apart.size:
+    lengths = {side.shape for side in (low, high) if side.ndim}
+    if apart.ndim > 1 or len(lengths) > 1 or not apart.size:
         raise ValueError(f"{wanted}. Got {bounds!r:.80} instead.")
     if not (np.isfinite(low).all() and np.isfinite(high).all() and apart.all()):
         raise ValueError(
             f"bounds must be finite and the lower below the higher. Got {bounds!r:.80} "
             "instead."
         )
-    if not math.isfinite(float(np.square((high - low) / 2).sum())):
+    with np.errstate(over="ignore"):
+        diagonal = float(np.square(high - low).sum())
+    if not math.isfinite(diagonal):
         raise ValueError("bounds are too far apart for their squares.")
     return _frozen(low), _frozen(high)
 
