@@ -88,7 +88,7 @@ def test_totals_are_those_of_the_rows(storage):
             own = (y == label) & (cell == each)
             mean = total[label * 4 + each] / UNIT
             assert mean[0] == own.sum()
-            np.testing.assert_allclose(mean[1:4], u[own].sum(0), atol=2e-6 * own.sum())
+            np.testing.assert_allclose(mean[1:4], u[own].sum(0), atol=4e-7 * own.sum())
             np.testing.assert_allclose(
                 mean[4:], (u[own] ** 2).sum(0), atol=4e-6 * own.sum()
             )

@@ -63,6 +63,15 @@ def test_clusters_of_different_partitions_stand_side_by_side():
     )
     assert merged.summary.weight.sum() == 300
     assert [record.name for record in merged.parties] == ["a", "b", "c"]
+    np.testing.assert_array_equal(merged.summary.mean, merged.summary.ordered().mean)
+
+
+def test_not_even_the_sign_of_zero_depends_on_the_order():
+    y = np.zeros(20, dtype=int)
+    parts = [share("a", np.zeros((20, 1)), y), share("b", np.zeros((20, 1)), y)]
+    parts[1].summary.mean[:] = -0.0
+    means = [merge(order).summary.mean.tobytes() for order in (parts, parts[::-1])]
+    assert means[0] == means[1]
 
 
 def test_the_prior_of_a_cluster_is_that_of_equation_15():

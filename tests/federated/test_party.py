@@ -27,6 +27,13 @@ def test_small_clusters_do_not_leave_by_default():
     assert (shared.summary.weight % 5 == 0).all()
 
 
+def test_the_record_does_not_tell_the_exact_count():
+    X, y = blobs(507)
+    (record,) = share("a", X, y, min_size(10, 5), n_clusters=4).parties
+    assert record.rows % 5 == 0
+    assert record.rows == pytest.approx(507, abs=25)
+
+
 def test_no_class_has_more_clusters_than_asked_for():
     X, y = blobs(500)
     shared = share("a", X, y, n_clusters=7)

@@ -264,6 +264,19 @@ def test_labels_out_of_order_are_refused(path, labels):
         SharedSummary.load(path)
 
 
+@pytest.mark.parametrize(
+    ("labels", "type_name"),
+    [([False, True], "int"), ([0, 1], "bool"), ([0, 1], "float"), ([0.0, 1.0], "int")],
+)
+def test_labels_of_another_type_are_refused(path, labels, type_name):
+    def change(header, _):
+        header.update(classes=labels, class_type=type_name)
+
+    forge(path, change)
+    with pytest.raises(ValueError, match=f"expected {type_name}"):
+        SharedSummary.load(path)
+
+
 def test_cells_and_partition_belong_together(tmp_path):
     path = tmp_path / "a.scm"
     for change, words in (

@@ -1,11 +1,11 @@
 r"""Rows as integers, so that what one row can change is known exactly.
 
 A row x is moved into a box, its distance z from the middle of the box is scaled by the
-radius of a ball, and rounded towards zero to the lattice of step 1/S:
+radius r of a ball, put on the lattice of step 1/S, and moved into the ball:
 
 .. math::
 
-    w_j = \mathrm{trunc}(S z_j / r), \quad
+    w_j = \mathrm{round}(S z_j / r), \quad
     v_j = \mathrm{trunc}(w_j S / \lceil \|w\| \rceil) \text{ if } \|w\| > S,
     \text{ else } w_j, \quad q_j = \lfloor v_j^2 / S \rfloor .
 
@@ -72,7 +72,7 @@ class Lattice:
     def encode(self, X: NDArray[Any]) -> NDArray[np.int64]:
         """Lattice points v of the rows, in the ball of radius S."""
         inside = np.clip(X.astype(np.float64), self.low, self.high) - self.middle
-        points = np.trunc(inside * (UNIT / self.radius)).astype(np.int64)
+        points = np.rint(inside * (UNIT / self.radius)).astype(np.int64)
         squared = np.square(points).sum(axis=1)
         far = np.flatnonzero(squared > UNIT**2)
         # The root of an integer below 2**63 is off by less than one.
