@@ -149,11 +149,11 @@ def test_many_rows_and_little_noise_give_the_exact_summary():
 
 
 def fixed_noise(monkeypatch, make):
-    """Replace the noisy totals; returns the list of exact totals that were given."""
+    """Replace the noise; returns the exact totals and plans that were given to it."""
     seen = []
 
     def replacement(totals, plan):
-        seen.append(totals.copy())
+        seen.append((totals.copy(), plan))
         return make(totals, plan)
 
     monkeypatch.setattr(party_module, "add_noise", replacement)
@@ -166,7 +166,8 @@ def test_every_cell_gets_noise_empty_ones_too(monkeypatch):
     y[:] = "ash"
     seen = fixed_noise(monkeypatch, lambda totals, plan: totals)
     party().summarize(X, y, dp(1.0, 1e-6, BOUNDS))
-    (totals,) = seen
+    ((totals, plan),) = seen
+    assert plan == plan_noise(1.0, 1e-6, sensitivity(True))
     assert totals.shape == (2 * 6, 1 + 3 + 3)
     assert np.flatnonzero(totals[:, 0]).tolist() == [2]
 

@@ -129,7 +129,8 @@ class Ledger:
             before = self.entries
             self.entries = (*before, entry)
             try:
-                self._write()
+                if self._path is not None:
+                    self._write(self._path)
             except BaseException:
                 self.entries = before
                 raise
@@ -159,7 +160,7 @@ class Ledger:
         path : path
             Must not exist: a new ledger in its place would forget releases.
         """
-        target = Path(path)
+        target = Path(path).absolute()
         if target == self._path:
             return  # the file has more entries than this object, if any differ
         if target.exists():
@@ -167,8 +168,8 @@ class Ledger:
                 f"{os.fspath(path)} exists, and may be the ledger of other releases. "
                 "Use Ledger.load to go on with it."
             )
+        self._write(target)
         self._path = target
-        self._write()
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Ledger:
@@ -185,7 +186,7 @@ class Ledger:
         Ledger
         """
         ledger = _read_ledger(path)
-        ledger._path = Path(path)
+        ledger._path = Path(path).absolute()
         return ledger
 
     def _accounts_with(self, new: LedgerEntry) -> dict[str, float]:
@@ -249,9 +250,7 @@ class Ledger:
             self.entries = _read_ledger(self._path).entries
             yield
 
-    def _write(self) -> None:
-        if self._path is None:
-            return
+    def _write(self, path: Path) -> None:
         plain = {
             "format": _FORMAT,
             "version": _VERSION,
@@ -269,7 +268,7 @@ class Ledger:
                 for entry in self.entries
             ],
         }
-        replace_file(self._path, [json.dumps(plain, indent=1).encode() + b"\n"])
+        replace_file(path, [json.dumps(plain, indent=1).encode() + b"\n"])
 
 
 def _read_ledger(path: str | os.PathLike[str]) -> Ledger:

@@ -20,9 +20,9 @@ def merge(
     """Put the summaries of several parties together.
 
     Weights count rows, so each cluster's prior becomes that of Eq. 15 of Li et al.
-    (2007). Parties with the same centres have their clusters of the same class and cell
-    joined, exactly as if the rows had been in one place; otherwise clusters stand side
-    by side.
+    (2007). If all parties have the same centres, clusters of the same class and cell
+    are joined as if their rows had been in one place; otherwise clusters stand side by
+    side.
 
     Parameters
     ----------
