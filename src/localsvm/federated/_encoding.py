@@ -75,7 +75,7 @@ class Lattice:
         points = np.rint(inside * (UNIT / self.radius)).astype(np.int64)
         squared = np.square(points).sum(axis=1)
         far = np.flatnonzero(squared > UNIT**2)
-        # The root of an integer below 2**63 is off by less than one.
+        # At least the length of w: the root of such integers is off by less than one.
         length = np.sqrt(squared[far].astype(np.float64)).astype(np.int64) + 2
         product = points[far] * UNIT
         points[far] = np.sign(product) * (np.abs(product) // length[:, np.newaxis])
@@ -104,7 +104,7 @@ def totals_by_cell(
     lattice: Lattice,
     with_squares: bool,
 ) -> NDArray[np.int64]:
-    """Exact totals of (S, v, q) for each class and cell, the rows of no one else.
+    """Exact totals of (S, v, q) over the rows of each class and cell.
 
     O(n K d) for K centres, and O(K d) memory for each class. Rows and centres are moved
     into the ball before distances are measured.
