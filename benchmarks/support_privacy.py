@@ -53,7 +53,7 @@ def public_centers() -> NDArray[Any]:
 def release(
     centers: NDArray[Any], covariance: str, n_rows: int, epsilon: float
 ) -> SharedSummary:
-    """What the party shares of its first rows."""
+    """Share some of the rows of the party."""
     data, rows = adult(), parts()[1][:n_rows]
     party = Party("party", centers=centers, covariance=covariance, classes=[0, 1])
     level = none() if np.isinf(epsilon) else dp(epsilon, DELTA, BOUNDS)

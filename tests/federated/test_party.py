@@ -196,4 +196,6 @@ def test_a_shared_summary_needs_labels_and_parties():
         SharedSummary(summary, (record, record))
     with pytest.raises(ValueError, match="rows"):
         PartyRecord("a", none(), rows=-1.0)
-    assert repr(SharedSummary(summary, (record,))) == "SharedSummary(6 clusters of 'a')"
+    assert repr(SharedSummary(summary, (record,))) == (
+        f"SharedSummary({summary.n_clusters} clusters of 'a')"
+    )

@@ -127,7 +127,7 @@ class ThresholdClustering(ClusterMixin, BaseEstimator):
     array([0, 1, 0, 1, 2], dtype=int32)
     >>> model = ThresholdClustering(2).fit(X)
     >>> model.cluster_centers_.ravel(), model.cluster_weights_
-    (array([0., 5.]), array([2., 3.]))
+    (array([0. , 5.2]), array([3., 2.]))
     """
 
     def __init__(

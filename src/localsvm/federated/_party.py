@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.cluster import MiniBatchKMeans
 from sklearn.utils.multiclass import check_classification_targets
 
 from localsvm._checks import (
@@ -21,7 +20,11 @@ from localsvm._checks import (
     with_methods,
 )
 from localsvm._seeds import draw_seed
-from localsvm.cluster import GaussianSummary, summarize_classes
+from localsvm.cluster import (
+    GaussianSummary,
+    ThresholdClustering,
+    summarize_classes,
+)
 from localsvm.federated._encoding import (
     Lattice,
     half_diagonal,
@@ -221,7 +224,7 @@ class Party:
             return summarize_cells(rows.X, rows.y, self.centers, self.covariance)
         clusterer = self.clusterer
         if clusterer is None:
-            clusterer = MiniBatchKMeans(self.n_clusters)
+            clusterer = ThresholdClustering(self.n_clusters)
         summary = summarize_classes(
             clusterer,
             rows.X,

@@ -102,8 +102,18 @@ def combine_pairs(
 ) -> NDArray[np.float64]:
     """Votes of the pairs of classes plus the squeezed sum of their decisions.
 
-    As in scikit-learn; classes that are in no pair score -1. Two classes have one
-    score, the decision itself.
+    Parameters
+    ----------
+    decisions : ndarray of shape (n_samples, n_pairs)
+        Positive for the second class of a pair.
+    pairs : ndarray of shape (n_pairs, 2)
+    n_classes : int
+
+    Returns
+    -------
+    scores : ndarray of shape (n_samples, n_classes)
+        As in scikit-learn; classes that are in no pair score -1. Two classes have one
+        score, the decision itself.
     """
     if n_classes == 2:
         return decisions
