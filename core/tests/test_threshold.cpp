@@ -99,8 +99,12 @@ class PlainClusters {
                 if (&one != &other) gap = std::min(gap, cost(one, other));
             gaps.push_back(gap);
         }
-        if (clusters.size() == 1) gaps = {distance(row.center, clusters[0].center)};
         std::sort(gaps.begin(), gaps.end());
+        const double own = distance(row.center, clusters[nearest(row.center)].center);
+        if (own <= gaps.front()) {
+            threshold = own;
+            return;
+        }
         const double rank = std::floor(0.15 * static_cast<double>(gaps.size() - 1));
         threshold = std::max(threshold, gaps[static_cast<std::size_t>(rank)]);
         const std::vector<Cluster> before = std::move(clusters);

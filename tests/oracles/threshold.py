@@ -17,8 +17,8 @@ def distances(center, clusters):
 
 def costs(one, clusters):
     """Ward's distance: that of single rows, more where clusters are heavy."""
-    inverse = np.array([1 / one.weight + 1 / other.weight for other in clusters])
-    return distances(one.center, clusters) * np.sqrt(2 / inverse)
+    weights = np.array([other.weight for other in clusters], dtype=np.float64)
+    return distances(one.center, clusters) * np.sqrt(2 / (1 / one.weight + 1 / weights))
 
 
 def join(own, other, center):
@@ -29,15 +29,20 @@ def join(own, other, center):
         own.center = (own.sum / own.weight).astype(own.center.dtype)
 
 
-def grown_threshold(threshold, row, clusters):
-    """Raise it to the 15 % quantile of the costs of merging with the nearest."""
-    if len(clusters) == 1:
-        return max(threshold, distances(row, clusters)[0])
+def grown(threshold, row, clusters, center):
+    """Threshold at the 15 % quantile of the costs of merging, and clusters merged.
+
+    A row whose distance is below all costs joins instead.
+    """
     gaps = [
-        costs(cluster, clusters[:k] + clusters[k + 1 :]).min()
+        costs(cluster, clusters[:k] + clusters[k + 1 :]).min(initial=np.inf)
         for k, cluster in enumerate(clusters)
     ]
-    return max(threshold, sorted(gaps)[int(0.15 * (len(gaps) - 1))])
+    distance = distances(row, clusters).min()
+    if distance <= min(gaps):
+        return distance, clusters
+    threshold = max(threshold, sorted(gaps)[int(0.15 * (len(gaps) - 1))])
+    return threshold, merged(clusters, threshold, center)
 
 
 def merged(clusters, threshold, center):
@@ -64,8 +69,7 @@ def threshold_clusters(X, weight, threshold, max_clusters, center):
 
     for i in np.flatnonzero(weight):
         while founds(X[i]) and len(clusters) == max_clusters:
-            threshold = grown_threshold(threshold, X[i], clusters)
-            clusters = merged(clusters, threshold, center)
+            threshold, clusters = grown(threshold, X[i], clusters, center)
         one = Cluster(X[i], weight[i] * X[i].astype(np.float64), weight[i], [i])
         if founds(X[i]):
             clusters.append(one)

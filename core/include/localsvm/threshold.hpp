@@ -10,7 +10,9 @@
 //          smallest D of each of the K clusters is taken, the threshold is raised to
 //          that of rank floor(0.15 (K - 1)), and each cluster, in their order, merges
 //          with the one before it of smallest D, if that is within the threshold. The
-//          heavier of the two leaders stays. Then the row is looked at again.
+//          heavier of the two leaders stays. Then the row is looked at again. If it is
+//          nearer to a centre than the smallest D of all, the threshold is raised to
+//          its distance instead, and it joins.
 //          Let a < b be a pair of smallest D. If no cluster before b has merged, b
 //          finds a as it was and within the threshold: at least one merges. By plain
 //          distances, dense regions would merge first and few clusters get most rows.
@@ -109,7 +111,8 @@ class ThresholdClusters {
             tickets_.push_back(order_.issue());
         }
         aim();
-        while (size() > options_.max_clusters && !stop_.raised()) grow();
+        while (size() > options_.max_clusters && !stop_.raised())
+            grow(std::numeric_limits<double>::infinity());
     }
 
     std::int64_t size() const { return static_cast<std::int64_t>(masses_.size()); }
@@ -121,7 +124,7 @@ class ThresholdClusters {
     std::int32_t add(const T* x, double weight) {
         std::int64_t j = nearest(x, size());
         while (!within(j) && size() >= options_.max_clusters && !stop_.raised()) {
-            grow();
+            grow(root(squared_[static_cast<std::size_t>(j)]));
             j = nearest(x, size());
         }
         if (!within(j)) return found(x, weight);
@@ -202,11 +205,18 @@ class ThresholdClusters {
             center(j)[c] = static_cast<T>(sum(j)[c] / mass(j));
     }
 
-    // The clusters kept stay in front, in their order. A single cluster takes the row
-    // that was measured last.
-    void grow() {
-        const double gap = size() > 1 ? small_gap() : root(squared_.front());
-        options_.threshold = std::max(options_.threshold, gap);
+    // `distance` is that of the row which needs room. The clusters kept stay in front,
+    // in their order.
+    void grow(double distance) {
+        std::vector<double> gaps = smallest_costs();
+        if (distance <= *std::min_element(gaps.begin(), gaps.end())) {
+            options_.threshold = distance;
+            return;
+        }
+        const auto rank = gaps.begin() + static_cast<std::int64_t>(
+                                             0.15 * static_cast<double>(size() - 1));
+        std::nth_element(gaps.begin(), rank, gaps.end());
+        options_.threshold = std::max(options_.threshold, *rank);
         std::int64_t kept = 0;
         for (std::int64_t k = 0; k < size() && !stop_.raised(); ++k) {
             const std::int64_t j = cheapest(k, kept);
@@ -236,7 +246,8 @@ class ThresholdClusters {
         }
         return best;
     }
-    double small_gap() {
+    // Of merging each cluster with another.
+    std::vector<double> smallest_costs() {
         std::vector<double> gaps(masses_.size(),
                                  std::numeric_limits<double>::infinity());
         for (std::int64_t b = 1; b < size() && !stop_.raised(); ++b) {
@@ -249,10 +260,7 @@ class ThresholdClusters {
                     std::min(gaps[static_cast<std::size_t>(a)], own);
             }
         }
-        const auto rank = gaps.begin() + static_cast<std::int64_t>(
-                                             0.15 * static_cast<double>(size() - 1));
-        std::nth_element(gaps.begin(), rank, gaps.end());
-        return *rank;
+        return gaps;
     }
     void merge(std::int64_t later, std::int64_t earlier) {
         order_.merge(ticket(later), ticket(earlier));

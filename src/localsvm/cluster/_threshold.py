@@ -104,7 +104,8 @@ class ThresholdClustering(ClusterMixin, BaseEstimator):
     + w_b)}` for weights w: that of two single rows, and more between heavy clusters.
     The threshold is raised to the 15 % quantile of the smallest distance of each
     cluster, and clusters within it of an earlier one merge, the heavier leader staying;
-    at least one does. This costs O(K\ :sup:`2` d). A smaller quantile merges few at a
+    at least one does. A row that is nearer to a centre than any two clusters are to
+    each other joins instead, and the threshold becomes its distance. This costs O(K\ :sup:`2` d). A smaller quantile merges few at a
     time and has to be called again soon, a larger one more than needed. By plain
     distances dense regions would merge first, and few clusters end up with most rows.
     Weights count rows: where all are far from one, divide by their mean.
@@ -127,7 +128,7 @@ class ThresholdClustering(ClusterMixin, BaseEstimator):
     array([0, 1, 0, 1, 2], dtype=int32)
     >>> model = ThresholdClustering(2).fit(X)
     >>> model.cluster_centers_.ravel(), model.cluster_weights_
-    (array([0. , 5.2]), array([3., 2.]))
+    (array([0., 5.]), array([2., 3.]))
     """
 
     def __init__(
