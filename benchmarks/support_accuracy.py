@@ -28,7 +28,7 @@ SEEDS = (0, 1, 2)
 CENTROID_PENALTIES = (1e3, 1e4, 1e5)
 
 # clusters per class, gamma, C, printed error, ceiling (all in percent)
-MNIST = [(160, 0.04, 1e5, 1.07, 0.85), (320, 0.06, 1e5, None, 0.65)]
+MNIST = [(145, 0.04, 1e5, 1.07, 0.85), (290, 0.06, 1e5, None, 0.65)]
 # privacy, printed error, ceiling
 ADULT = {
     "all rows": (None, 16.66, 15.9),

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from localsvm import SupportClusterSVC
 
 SETTING = {"gamma": 0.04, "C": 1e5, "random_state": 0}
-N_CLUSTERS = 160
+N_CLUSTERS = 145
 SVC_GRID = list(product((0.02, 0.03, 0.04), (3.0, 10.0)))
 HARD_PAIRS = ((3, 8), (4, 9))
 STREAM_ROWS, BATCH_ROWS, STREAM_CLUSTERS = 10_000_000, 100_000, 100

@@ -91,9 +91,11 @@ def test_paper_form_fails_in_many_dimensions_without_overflow():
     errors = {}
     for form, gamma in (("expected_rbf", 0.02), ("paper", 250.0)):
         model = SupportClusterSVC(60, gamma=gamma, kernel_form=form, random_state=0)
-        with np.errstate(over="raise", invalid="raise"):
-            decisions = model.fit(X[:800], y[:800]).decision_function(X[800:])
-        assert np.isfinite(decisions).all()
+        model.fit(X[:800], y[:800])
+        for queries in (X[800:].astype(np.float32), X[800:]):
+            with np.errstate(over="raise", invalid="raise"):
+                decisions = model.decision_function(queries)
+            assert np.isfinite(decisions).all()
         errors[form] = np.mean((decisions > 0) != y[800:])
     assert model.log_scale_ > 710  # beyond what exp can give
     assert errors["expected_rbf"] < 0.01

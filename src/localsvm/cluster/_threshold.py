@@ -105,10 +105,11 @@ class ThresholdClustering(ClusterMixin, BaseEstimator):
     The threshold is raised to the 15 % quantile of the smallest distance of each
     cluster, and clusters within it of an earlier one merge, the heavier leader staying;
     at least one does. A row that is nearer to a centre than any two clusters are to
-    each other joins instead, and the threshold becomes its distance. This costs O(K\ :sup:`2` d). A smaller quantile merges few at a
-    time and has to be called again soon, a larger one more than needed. By plain
-    distances dense regions would merge first, and few clusters end up with most rows.
-    Weights count rows: where all are far from one, divide by their mean.
+    each other joins instead, and the threshold becomes its distance. This costs
+    O(K\ :sup:`2` d). A smaller quantile merges few at a time and has to be called again
+    soon, a larger one more than needed. By plain distances dense regions would merge
+    first, and few clusters end up with most rows. Weights count rows: where all are far
+    from one, divide by their mean.
 
     References
     ----------

@@ -28,6 +28,7 @@ from localsvm.estimators._base import (
 from localsvm.estimators._support_cluster_base import (
     BaseSupportClusterSVC,
     can_stream,
+    narrowed,
 )
 
 
@@ -299,7 +300,7 @@ class SupportClusterSVC(BaseSupportClusterSVC):
         negative, positive = machine.pairs.T
         decisions[:, negative, positive] = -machine.decide(rows, self.n_jobs)
         upper = np.triu_indices(len(self.classes_), 1)
-        return np.asarray(decisions[:, *upper], dtype=rows.dtype)
+        return narrowed(decisions[:, *upper], rows.dtype)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of each row.

@@ -247,7 +247,13 @@ class BaseSupportClusterSVC(BaseLocalClassifier):
         if len(machine.pairs) == 0:
             return _constant(int(self._class_index()[0]), n_classes, X)
         scores = machine.score(machine.decide(X, self.n_jobs), n_classes)
-        return np.asarray(scores, dtype=X.dtype)
+        return narrowed(scores, X.dtype)
+
+
+def narrowed(scores: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
+    """Scores in the type of the rows; the paper's form may be beyond float32."""
+    largest = np.finfo(dtype).max
+    return np.clip(scores, -largest, largest).astype(dtype)
 
 
 def can_stream(model: BaseSupportClusterSVC) -> bool:

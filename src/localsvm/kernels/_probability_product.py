@@ -201,10 +201,11 @@ class ClusterKernel:
     ) -> Callable[[NDArray[Any]], NDArray[Any]]:
         """Prepare the values of blocks of query rows with fixed clusters, in dtype.
 
-        They never overflow: a value of the paper's form above the largest number, which
-        unsmoothed queries can reach, becomes that number's order of magnitude.
+        The paper's form takes float64, and does not overflow there: values that leave
+        no room for their sums, which unsmoothed queries can reach, are cut off.
         """
         equal = self.form == "expected_rbf"
+        dtype = dtype if equal else np.float64
         width = self.width if equal else self.width / 2
         offset = -log_scale + (0.0 if equal else clusters.log_prior)
         compare = overlap_with(*_parts(clusters), width, offset, dtype)
