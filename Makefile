@@ -43,6 +43,8 @@ test-core: $(VENV)/tools  ## C++ tests under AddressSanitizer and UndefinedBehav
 bench: $(VENV)/benching  ## Accuracy and speed against peers; rewrites results and README
 	for part in clustered local; do for what in accuracy speed search; do \
 	  $(BIN)/python benchmarks/$${part}_$$what.py || exit 1; done; done
+	for what in accuracy speed privacy; do \
+	  $(BIN)/python benchmarks/support_$$what.py || exit 1; done
 	$(BIN)/python benchmarks/staged_peers.py --again
 	$(BIN)/python benchmarks/staged.py --again
 	$(BIN)/python examples/demo.py > benchmarks/results/demo.tmp

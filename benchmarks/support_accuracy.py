@@ -17,12 +17,12 @@ import warnings
 from typing import Any
 
 import numpy as np
-from localsvm.federated import Party, merge, min_size, none
 from records import save, show
 from sklearn.exceptions import ConvergenceWarning
 from support_tasks import PARTIES, adult, mean_pair_error, mnist
 
 from localsvm import SupportClusterSVC
+from localsvm.federated import Party, merge, min_size, none
 
 SEEDS = (0, 1, 2)
 CENTROID_PENALTIES = (1e3, 1e4, 1e5)

@@ -107,11 +107,6 @@ def clustered_search() -> str:
 def staged() -> str:
     """List accuracy and cost of the staged SVM and its peers."""
     result = load("staged")
-    names = dict.fromkeys((row["task"], row["model"]) for row in result["rows"])
-    groups = [
-        [row for row in result["rows"] if (row["task"], row["model"]) == name]
-        for name in names
-    ]
     rows = [
         [
             group[0]["task"].replace("_", " "),
@@ -121,7 +116,7 @@ def staged() -> str:
             _stopped(group) or _mean(group, "fit_cpu_seconds"),
             _mean(group, "predict_cpu_microseconds"),
         ]
-        for group in groups
+        for group in _groups(result["rows"], "task", "model")
     ]
     header = ["task", "model", "accuracy, %", "whole fit, s", "fit, s", "µs per row"]
     return "\n\n".join([table(header, rows), goals(result)])
@@ -227,6 +222,98 @@ def local_search() -> str:
     return table(["task", "search", "seconds", "chosen", "test accuracy, %"], rows)
 
 
+def support_accuracy() -> str:
+    """Test error on the data of the Support Cluster Machine's paper."""
+    rows = [
+        [
+            group[0]["task"],
+            f"`{group[0]['model']}`",
+            f"{group[0]['gamma']:g}",
+            ", ".join(sorted({f"{row['C']:g}" for row in group})),
+            round(sum(row["clusters_per_pair"] for row in group) / len(group)),
+            _spread(group, "error"),
+            _number(group[0], "printed", ".2f"),
+            _number(group[0], "ceiling", "g"),
+        ]
+        for group in _groups(load("support_accuracy")["rows"], "task", "model", "gamma")
+    ]
+    header = [
+        "task",
+        "model",
+        "gamma",
+        "C",
+        "clusters of two classes",
+        "test error, %",
+        "printed in the paper",
+        "goal, at most",
+    ]
+    return table(header, rows)
+
+
+def support_speed() -> str:
+    """List times of the pairs, the stream and the goals."""
+    result = load("support_speed")
+    rows = [
+        [
+            row["model"],
+            f"{row['error']:.2f}",
+            f"{row['fit_seconds']:.2f}",
+            f"{row['predict_seconds']:.2f}",
+        ]
+        for row in result["rows"]
+    ]
+    stream = result["stream"]
+    words = (
+        f"A stream of {stream['rows']:,} rows of ten columns through `partial_fit`: "
+        f"{stream['rows_per_second']:,} rows per second, "
+        f"{stream['memory_growth_mb']:g} MB of memory more than after the first batch "
+        f"of {stream['batch_mb']:g} MB, "
+        f"{stream['clusters']} clusters."
+    )
+    header = ["model", "mean test error, %", "fit, s", "predict, s"]
+    return "\n\n".join([table(header, rows), words, goals(result)])
+
+
+def support_privacy() -> str:
+    """Error against epsilon and number of rows."""
+    result = load("support_privacy")
+    epsilons = dict.fromkeys(row["epsilon"] for row in result["rows"])
+    rows = []
+    for group in _groups(result["rows"], "cells", "covariance", "rows"):
+        found = {row["epsilon"]: row for row in group}
+        errors = [_noisy_error(found.get(epsilon)) for epsilon in epsilons]
+        first = group[0]
+        rows.append(
+            [first["cells"], first["covariance"], f"{first['rows']:,}", *errors]
+        )
+    names = ["no noise" if e is None else f"epsilon {e:g}" for e in epsilons]
+    compared = result["baselines"]
+    words = (
+        f"delta = {result['delta']:g}. To say the larger class for all: "
+        f"{compared['larger_class']:.2f}; `SVC` on the public rows alone: "
+        f"{compared['svc_on_public_rows']:.2f}."
+    )
+    header = ["cells", "covariance", "rows", *names]
+    return "\n\n".join([table(header, rows), words])
+
+
+def _noisy_error(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return "-"
+    if row["error"] is None:
+        return "nothing left"
+    failed = f" ({row['failed_draws']} failed)" if row["failed_draws"] else ""
+    return f"{row['error']:.2f}{failed}"
+
+
+def _groups(rows: list[dict[str, Any]], *keys: str) -> list[list[dict[str, Any]]]:
+    """Rows that agree in the keys, in the order of the first of them."""
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[key] for key in keys), []).append(row)
+    return list(groups.values())
+
+
 def _call(name: str, parameters: dict[str, Any]) -> str:
     values = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
     return f"`{name}({values})`"
@@ -253,6 +340,9 @@ SECTIONS = (
     local_accuracy,
     local_speed,
     local_search,
+    support_accuracy,
+    support_speed,
+    support_privacy,
     demo,
 )
 

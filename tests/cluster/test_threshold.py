@@ -274,8 +274,9 @@ def with_entry(value):
         (np.zeros((300, 5)), np.full(300, 1e308), "too large for the weighted sums"),
     ],
 )
-def test_bad_input_is_named_and_changes_nothing(X, sample_weight, message):
-    model = ThresholdClustering(5)
+@pytest.mark.parametrize("center", ["leader", "mean"])
+def test_bad_input_is_named_and_changes_nothing(X, sample_weight, message, center):
+    model = ThresholdClustering(5, center=center)
     with pytest.raises(ValueError, match=message):
         model.partial_fit(X, sample_weight=sample_weight)
     with pytest.raises(NotFittedError):

@@ -111,8 +111,9 @@ class ThresholdClusters {
             tickets_.push_back(order_.issue());
         }
         aim();
-        while (size() > options_.max_clusters && !stop_.raised())
-            grow(std::numeric_limits<double>::infinity());
+        while (size() > options_.max_clusters &&
+               grow(std::numeric_limits<double>::infinity())) {
+        }
     }
 
     std::int64_t size() const { return static_cast<std::int64_t>(masses_.size()); }
@@ -123,10 +124,9 @@ class ThresholdClusters {
     // Counts a row; gives the ticket of its cluster.
     std::int32_t add(const T* x, double weight) {
         std::int64_t j = nearest(x, size());
-        while (!within(j) && size() >= options_.max_clusters && !stop_.raised()) {
-            grow(root(squared_[static_cast<std::size_t>(j)]));
+        while (!within(j) && size() >= options_.max_clusters &&
+               grow(root(squared_[static_cast<std::size_t>(j)])))
             j = nearest(x, size());
-        }
         if (!within(j)) return found(x, weight);
         mass(j) += weight;
         loops_.axpy_wide(weight, x, sum(j), width());
@@ -206,12 +206,12 @@ class ThresholdClusters {
     }
 
     // `distance` is that of the row which needs room. The clusters kept stay in front,
-    // in their order.
-    void grow(double distance) {
+    // in their order. False if nothing changed: on a stop, or where weights overflow.
+    bool grow(double distance) {
         std::vector<double> gaps = smallest_costs();
         if (distance <= *std::min_element(gaps.begin(), gaps.end())) {
             options_.threshold = distance;
-            return;
+            return true;
         }
         const auto rank = gaps.begin() + static_cast<std::int64_t>(
                                              0.15 * static_cast<double>(size() - 1));
@@ -225,7 +225,9 @@ class ThresholdClusters {
             else
                 move(k, kept++);
         }
+        const bool merged = kept < size() && !stop_.raised();
         resize(kept);
+        return merged;
     }
     // D(a, b), after b was measured.
     double cost(std::int64_t a, std::int64_t b) {
