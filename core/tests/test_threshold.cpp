@@ -58,10 +58,14 @@ class PlainClusters {
     static std::vector<double> row_of(const Table& table, std::int64_t i) {
         return {table.row(i), table.row(i) + table.n_cols};
     }
-    static double distance(const std::vector<double>& x, const std::vector<double>& z) {
+    static double squared_distance(const std::vector<double>& x,
+                                   const std::vector<double>& z) {
         double sum = 0;
         for (std::size_t j = 0; j < x.size(); ++j) sum += (x[j] - z[j]) * (x[j] - z[j]);
-        return std::sqrt(sum);
+        return sum;
+    }
+    static double distance(const std::vector<double>& x, const std::vector<double>& z) {
+        return std::sqrt(squared_distance(x, z));
     }
     std::size_t nearest(const std::vector<double>& x) const {
         std::size_t best = 0;
@@ -86,10 +90,10 @@ class PlainClusters {
                 own.center[j] = static_cast<T>(own.sum[j] / own.mass);
         }
     }
-    // Ward's distance.
+    // Square of Ward's distance.
     static double cost(const Cluster& one, const Cluster& other) {
-        return distance(one.center, other.center) *
-               std::sqrt(2 / (1 / one.mass + 1 / other.mass));
+        return 2 * squared_distance(one.center, other.center) /
+               (1 / one.mass + 1 / other.mass);
     }
     void grow(const Cluster& row) {
         std::vector<double> gaps;
@@ -101,18 +105,20 @@ class PlainClusters {
         }
         std::sort(gaps.begin(), gaps.end());
         const double own = distance(row.center, clusters[nearest(row.center)].center);
-        if (own <= gaps.front()) {
+        if (own * own <= gaps.front()) {
             threshold = own;
             return;
         }
         const double rank = std::floor(0.15 * static_cast<double>(gaps.size() - 1));
-        threshold = std::max(threshold, gaps[static_cast<std::size_t>(rank)]);
+        const double gap = gaps[static_cast<std::size_t>(rank)];
+        threshold = std::max(threshold, std::sqrt(gap));
+        const double limit = std::max(threshold * threshold, gap);
         const std::vector<Cluster> before = std::move(clusters);
         clusters.clear();
         for (const Cluster& cluster : before) {
             Cluster* best = nullptr;
             for (Cluster& kept : clusters)
-                if (cost(kept, cluster) <= threshold &&
+                if (cost(kept, cluster) <= limit &&
                     (!best || cost(kept, cluster) < cost(*best, cluster)))
                     best = &kept;
             if (best) {

@@ -10,15 +10,20 @@ class Cluster:
         self.center, self.sum, self.weight, self.rows = center, sum_, weight, rows
 
 
-def distances(center, clusters):
+def squared_distances(center, clusters):
     wide = center.astype(np.float64)
-    return np.array([np.linalg.norm(wide - other.center) for other in clusters])
+    return np.array([((wide - other.center) ** 2).sum() for other in clusters])
+
+
+def distances(center, clusters):
+    return np.sqrt(squared_distances(center, clusters))
 
 
 def costs(one, clusters):
-    """Ward's distance: that of single rows, more where clusters are heavy."""
+    """Square of Ward's distance: of single rows theirs, of heavy clusters more."""
     weights = np.array([other.weight for other in clusters], dtype=np.float64)
-    return distances(one.center, clusters) * np.sqrt(2 / (1 / one.weight + 1 / weights))
+    squared = squared_distances(one.center, clusters)
+    return 2 * squared / (1 / one.weight + 1 / weights)
 
 
 def join(own, other, center):
@@ -39,18 +44,19 @@ def grown(threshold, row, clusters, center):
         for k, cluster in enumerate(clusters)
     ]
     distance = distances(row, clusters).min()
-    if distance <= min(gaps):
+    if distance**2 <= min(gaps):
         return distance, clusters
-    threshold = max(threshold, sorted(gaps)[int(0.15 * (len(gaps) - 1))])
-    return threshold, merged(clusters, threshold, center)
+    rank = sorted(gaps)[int(0.15 * (len(gaps) - 1))]
+    threshold = max(threshold, np.sqrt(rank))
+    return threshold, merged(clusters, max(threshold**2, rank), center)
 
 
-def merged(clusters, threshold, center):
+def merged(clusters, limit, center):
     """Each cluster joins the cheapest before it, or stands."""
     kept = []
     for cluster in clusters:
         cost = costs(cluster, kept) if kept else np.array([np.inf])
-        if cost.min() > threshold:
+        if cost.min() > limit:
             kept.append(cluster)
             continue
         own = kept[int(cost.argmin())]

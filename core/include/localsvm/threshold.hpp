@@ -209,17 +209,18 @@ class ThresholdClusters {
     // in their order. False if nothing changed: on a stop, or where weights overflow.
     bool grow(double distance) {
         std::vector<double> gaps = smallest_costs();
-        if (distance <= *std::min_element(gaps.begin(), gaps.end())) {
+        if (distance * distance <= *std::min_element(gaps.begin(), gaps.end())) {
             options_.threshold = distance;
             return true;
         }
         const auto rank = gaps.begin() + static_cast<std::int64_t>(
                                              0.15 * static_cast<double>(size() - 1));
         std::nth_element(gaps.begin(), rank, gaps.end());
-        options_.threshold = std::max(options_.threshold, *rank);
+        options_.threshold = std::max(options_.threshold, std::sqrt(*rank));
+        const double limit = std::max(options_.threshold * options_.threshold, *rank);
         std::int64_t kept = 0;
         for (std::int64_t k = 0; k < size() && !stop_.raised(); ++k) {
-            const std::int64_t j = cheapest(k, kept);
+            const std::int64_t j = cheapest(k, kept, limit);
             if (j >= 0)
                 merge(k, j);
             else
@@ -229,26 +230,26 @@ class ThresholdClusters {
         resize(kept);
         return merged;
     }
-    // D(a, b), after b was measured.
+    // D(a, b)^2, after b was measured.
     double cost(std::int64_t a, std::int64_t b) {
-        return root(squared_[static_cast<std::size_t>(a)]) *
-               std::sqrt(2 / (1 / mass(a) + 1 / mass(b)));
+        return 2 * static_cast<double>(squared_[static_cast<std::size_t>(a)]) /
+               (1 / mass(a) + 1 / mass(b));
     }
     // Of the first `count` clusters that with which k merges; -1 if there is none.
-    std::int64_t cheapest(std::int64_t k, std::int64_t count) {
+    std::int64_t cheapest(std::int64_t k, std::int64_t count, double limit) {
         measure(center(k), count);
         std::int64_t best = -1;
         double least = std::numeric_limits<double>::infinity();
         for (std::int64_t a = 0; a < count; ++a) {
             const double own = cost(a, k);
-            if (own <= options_.threshold && own < least) {
+            if (own <= limit && own < least) {
                 least = own;
                 best = a;
             }
         }
         return best;
     }
-    // Of merging each cluster with another.
+    // Squared, of merging each cluster with another.
     std::vector<double> smallest_costs() {
         std::vector<double> gaps(masses_.size(),
                                  std::numeric_limits<double>::infinity());

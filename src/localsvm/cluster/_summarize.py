@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,10 @@ from localsvm.cluster._distinct import distinct_rows, merge_weights, take_rows
 from localsvm.cluster._gaussian_summary import GaussianSummary
 
 COVARIANCES = ("diag", "full", "none")
+_BLOCK_ROWS = 1 << 14
+
+# Weights, means and covariances of some clusters.
+_Moments = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]
 
 
 def summarize_rows(
@@ -56,17 +61,18 @@ def summarize_rows(
             f"Got {covariance!r} instead."
         )
     weight = check_sample_weight(sample_weight, X)
-    with single_threaded_libraries():
-        moments = [
-            _moments(_dense(X[members]), share, covariance)
-            for members, share in _members(clusters, weight)
-        ]
-    weights, means, spreads = zip(*moments, strict=True)
+    clusters = clusters if sparse.issparse(clusters) else np.asarray(clusters)
+    if clusters.ndim == 1 and covariance != "full":
+        moments = _moments_of_blocks(X, clusters, weight, covariance == "diag")
+    else:
+        moments = _moments_of_clusters(X, clusters, weight, covariance)
+    masses, means, spreads = zip(*moments, strict=True)
+    mass = np.concatenate(masses)
     return GaussianSummary(
-        np.array(weights),
-        np.array(means),
-        None if covariance == "none" else np.array(spreads),
-        None if label is None else np.full(len(weights), label),
+        mass,
+        np.concatenate(means),
+        None if covariance == "none" else np.concatenate(spreads),
+        None if label is None else np.full(len(mass), label),
     )
 
 
@@ -208,32 +214,69 @@ def hard_labels(clusterer: Any, X: Any) -> NDArray[np.intp]:
     return labels.astype(np.intp, copy=False)
 
 
+def _moments_of_blocks(
+    X: Any, clusters: NDArray[Any], weight: NDArray[np.float64], with_spread: bool
+) -> Iterator[_Moments]:
+    """Moments of hard clusters, many of them at once."""
+    order = np.flatnonzero(weight > 0)
+    order = order[np.argsort(clusters[order], kind="stable")]
+    own = clusters[order]
+    start = np.flatnonzero(np.r_[True, own[1:] != own[:-1]])
+    for first, last in _blocks(np.r_[start, len(order)]):
+        block = order[first:last]
+        inside = start[(start >= first) & (start < last)] - first
+        rows, share = _dense(X[block]), weight[block, np.newaxis]
+        mass = np.add.reduceat(share, inside)
+        mean = np.add.reduceat(share * rows, inside) / mass
+        spread = None
+        if with_spread:
+            sizes = np.diff(np.r_[inside, len(block)])
+            away = rows - np.repeat(mean, sizes, axis=0)
+            spread = np.add.reduceat(share * away**2, inside) / mass
+        yield mass.ravel(), mean, spread
+
+
+def _blocks(edges: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
+    """Ranges of rows that end with a cluster, of few rows unless a cluster is large."""
+    first = 0
+    for last, following in pairwise([*edges[1:].tolist(), np.inf]):
+        if following - first > _BLOCK_ROWS:
+            yield first, last
+            first = last
+
+
+def _moments_of_clusters(
+    X: Any, clusters: Any, weight: NDArray[np.float64], covariance: str
+) -> Iterator[_Moments]:
+    """Moments of one cluster after the other."""
+    for members, share in _members(clusters, weight):
+        rows, mass = _dense(X[members]), float(share.sum())
+        with single_threaded_libraries():
+            mean = share @ rows / mass
+            away, spread = rows - mean, None
+            if covariance == "diag":
+                spread = share @ away**2 / mass
+            elif covariance == "full":
+                spread = (share[:, np.newaxis] * away).T @ away / mass
+        yield (
+            np.array([mass]),
+            mean[np.newaxis],
+            None if spread is None else spread[np.newaxis],
+        )
+
+
 def _members(
     clusters: Any, weight: NDArray[np.float64]
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
     """Rows of each cluster that has any, and their weights in it."""
-    clusters = clusters if sparse.issparse(clusters) else np.asarray(clusters)
-    rows = np.arange(len(weight))
     if clusters.ndim == 1:
+        rows = np.arange(len(weight))
         clusters = sparse.csr_array((np.ones(len(rows)), (rows, clusters)))
     share = sparse.csr_array(sparse.diags_array(weight) @ clusters).T.tocsr()
     share.eliminate_zeros()
     for first, last in zip(share.indptr[:-1], share.indptr[1:], strict=True):
         if last > first:
             yield share.indices[first:last], share.data[first:last]
-
-
-def _moments(
-    rows: NDArray[np.float64], share: NDArray[np.float64], covariance: str
-) -> tuple[float, NDArray[np.float64], NDArray[np.float64] | None]:
-    weight = float(share.sum())
-    mean = share @ rows / weight
-    if covariance == "none":
-        return weight, mean, None
-    away = rows - mean
-    if covariance == "diag":
-        return weight, mean, share @ away**2 / weight
-    return weight, mean, (share[:, np.newaxis] * away).T @ away / weight
 
 
 def _dense(X: Any) -> NDArray[np.float64]:
