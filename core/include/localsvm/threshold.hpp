@@ -23,7 +23,7 @@
 // one. Distances are compared by their square roots in double: the threshold is one of
 // them.
 //
-// [Friedman 1999] Introduction to pattern recognition, World Scientific.
+// [Friedman 1999] Introduction to pattern recognition, Imperial College Press.
 // [Li 2007]       Support cluster machine, ICML (section 2.2.1).
 // [Ward 1963]     Hierarchical grouping to optimize an objective function, JASA 58.
 #pragma once

@@ -114,7 +114,7 @@ class ThresholdClustering(ClusterMixin, BaseEstimator):
     References
     ----------
     M. Friedman, A. Kandel. Introduction to pattern recognition: statistical,
-    structural, neural and fuzzy logic approaches. World Scientific, 1999.
+    structural, neural and fuzzy logic approaches. Imperial College Press, 1999.
 
     B. Li, M. Chi, J. Fan, X. Xue. Support cluster machine. ICML 2007.
 
