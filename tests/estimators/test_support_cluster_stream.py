@@ -160,6 +160,15 @@ def test_named_classes_are_all_there_are(three_classes):
     model.partial_fit(X, y, classes=["ash", "birch", "cedar"])
 
 
+def test_fit_forgets_the_named_classes(three_classes):
+    X, y = three_classes
+    model = SupportClusterSVC(10).partial_fit(X, y, classes=np.unique(y))
+    model.fit(X, y).partial_fit(X[:1], ["fir"])
+    assert "fir" in model.classes_
+    model.fit_summaries(model.summary_).partial_fit(X[:1], ["yew"])
+    assert "yew" in model.classes_
+
+
 def test_class_that_was_named_and_never_came_has_no_clusters(two_moons):
     X, y = two_moons
     model = SupportClusterSVC(10).partial_fit(X, y, classes=[0, 1, 2])

@@ -173,18 +173,8 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         X, y = check_rows(self, X, y)
         check_classification_targets(y)
         self.classes_, class_index = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                "The number of classes has to be greater than one; got "
-                f"{len(self.classes_)} class ({self.classes_.tolist()[0]!r})."
-            )
         weight = check_sample_weight(sample_weight, X)
-        penalty_weight = weight * self._class_weight(y, weight)[class_index]
-        if not penalty_weight.any():
-            raise ValueError(
-                f"class_weight={self.class_weight!r} leaves no row with a positive "
-                "weight; expected at least one class of the data above 0."
-            )
+        penalty_weight = self._penalty_weight(y, class_index, weight)
         if self._takes_metric and self.metric is None:
             warn_if_unscaled(X, getattr(self, "feature_names_in_", None))
         return TrainingRows(X, class_index.astype(np.int32), weight, penalty_weight)
@@ -201,6 +191,24 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
             metric = seeded_clone(self.metric, self._draw_seed)
             self.metric_ = fit_metric(metric, rows.X, y, rows.sample_weight)
             return replace(rows, X=map_rows(self.metric_, rows.X))
+
+    def _penalty_weight(
+        self, y: NDArray[Any], class_index: NDArray[Any], weight: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Weights times class weights, of two classes at least and not all zero."""
+        if len(self.classes_) < 2:
+            raise ValueError(
+                "The number of classes has to be greater than one; got "
+                f"{len(self.classes_)} class ({self.classes_.tolist()[0]!r})."
+            )
+        own = self._class_weight(y, weight)[class_index]
+        penalty_weight: NDArray[np.float64] = weight * own
+        if not penalty_weight.any():
+            raise ValueError(
+                f"class_weight={self.class_weight!r} leaves no row with a positive "
+                "weight; expected at least one class of the data above 0."
+            )
+        return penalty_weight
 
     def _class_weight(
         self, y: NDArray[Any], weight: NDArray[np.float64]

@@ -133,7 +133,8 @@ def learn_clusters(
     tasks : sequence of Task
     kernel : ClusterKernel
     penalty : ndarray of shape (n_clusters,)
-        C times the class weight of each cluster.
+        C times weight and class weight of each cluster; it is divided by the weight of
+        all clusters of a task.
     options : KernelOptions
         ``cancel`` is set here.
     n_jobs : int or None
@@ -145,9 +146,7 @@ def learn_clusters(
 
     def solve(task: Task) -> KernelSolution:
         own = summary.weight[task.members]
-        problem = BoxProblem.of_classes(
-            task.sign, penalty[task.members] * own / own.sum()
-        )
+        problem = BoxProblem.of_classes(task.sign, penalty[task.members] / own.sum())
         part = np.ascontiguousarray(gram[np.ix_(task.members, task.members)])
         return solve_gram(part, problem, replace(options, cancel=cancel))
 

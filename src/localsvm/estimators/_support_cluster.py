@@ -269,7 +269,7 @@ class SupportClusterSVC(BaseSupportClusterSVC):
             self._take_columns(summary)
             self.classes_ = np.unique(summary.label)
             self.summary_ = summary.with_covariance(self.covariance).ordered()
-            self._streams = {}
+            self._begin()
             self._machine = None
             self.fit_report_ = {}
             self._fitted_machine()
@@ -355,6 +355,6 @@ class SupportClusterSVC(BaseSupportClusterSVC):
                     n_jobs=self.n_jobs,
                 )
             )
-        self._streams = {}
+        self._begin()
         self._machine = self._learn(clock)
         self.fit_report_ = clock.seconds

@@ -25,7 +25,7 @@ from localsvm.estimators._cluster_machine import (
     learn_clusters,
     make_tasks,
 )
-from localsvm.kernels import ClusterKernel
+from localsvm.kernels import ClusterKernel, scale_gamma
 from localsvm.solvers import KernelOptions
 
 
@@ -36,6 +36,7 @@ class BaseSupportClusterSVC(BaseLocalClassifier):
     _machine: ClusterMachine | None
     # Clusterers of the classes that ``partial_fit`` has added to.
     _streams: dict[Any, ThresholdClustering]
+    _classes_named: bool
     _takes_metric = False
 
     @property
@@ -84,6 +85,11 @@ class BaseSupportClusterSVC(BaseLocalClassifier):
         """Most steps of an SVM."""
         return int(self._fitted_machine().n_iter.max(initial=1))
 
+    def _begin(self) -> None:
+        """Forget what ``partial_fit`` knew of earlier rows."""
+        self._streams = {}
+        self._classes_named = False
+
     def _clusterer(self) -> Any:
         if self.clusterer is None:
             return ThresholdClustering(self.n_clusters)
@@ -98,7 +104,7 @@ class BaseSupportClusterSVC(BaseLocalClassifier):
         check_squares(X)
         if begins:
             self._warn_of_scales(X)
-            self._streams = {}
+            self._begin()
         return X, y, check_sample_weight(sample_weight, X)
 
     def _extend_classes(self, y: NDArray[Any], classes: Any) -> None:
@@ -113,7 +119,7 @@ class BaseSupportClusterSVC(BaseLocalClassifier):
                 )
             self.classes_ = named
             self._classes_named = True
-        elif known is None or not getattr(self, "_classes_named", False):
+        elif known is None or not self._classes_named:
             self.classes_ = np.unique(y) if known is None else np.union1d(known, y)
         strange = np.setdiff1d(y, self.classes_)
         if len(strange):
@@ -205,21 +211,10 @@ class BaseSupportClusterSVC(BaseLocalClassifier):
 
     def _learn(self, clock: StageClock) -> ClusterMachine:
         """Section 2.2.2."""
-        if len(self.classes_) < 2:
-            raise ValueError(
-                "The number of classes has to be greater than one; got "
-                f"{len(self.classes_)} class ({self.classes_.tolist()[0]!r})."
-            )
         class_index = self._class_index()
-        class_weight = self._class_weight(
-            self.classes_[class_index], self.summary_.weight
+        penalty = self.C * self._penalty_weight(
+            self.classes_[class_index], class_index, self.summary_.weight
         )
-        penalty = self.C * class_weight[class_index]
-        if not penalty.any():
-            raise ValueError(
-                f"class_weight={self.class_weight!r} leaves no row with a positive "
-                "weight; expected at least one class of the data above 0."
-            )
         tasks = make_tasks(class_index, len(self.classes_), self.multi_class)
         kernel = ClusterKernel(self.kernel_form, self._gamma())
         with clock.stage("learn"):
@@ -239,7 +234,8 @@ class BaseSupportClusterSVC(BaseLocalClassifier):
         if self.gamma == "auto":
             return 1.0 / self.summary_.n_features
         if self.gamma == "scale":
-            return _scale_gamma(self.summary_)
+            summary = self.summary_
+            return scale_gamma(summary.mean, summary.weight, _within(summary))
         return float(self.gamma)
 
     def _decide(self, X: Any) -> NDArray[Any]:
@@ -267,17 +263,12 @@ def can_stream(model: BaseSupportClusterSVC) -> bool:
     )
 
 
-def _scale_gamma(summary: GaussianSummary) -> float:
-    """``gamma="scale"`` of the rows behind a summary, 1 / (n_features * X.var())."""
-    share = summary.weight / summary.weight.sum()
-    center = float(share @ summary.mean.mean(axis=1))
-    total = float(share @ np.square(summary.mean - center).sum(axis=1))
-    if summary.covariance is not None:
-        variance = np.asarray(summary.with_covariance("diag").covariance)
-        total += float(share @ variance.sum(axis=1))
-    # Equal entries leave a rounding of their mean.
-    constant = total <= summary.n_features * (1e-14 * center) ** 2
-    return 1.0 if constant else 1.0 / total
+def _within(summary: GaussianSummary) -> float:
+    """Variance of the rows of a cluster, summed over columns, on average over rows."""
+    if summary.covariance is None:
+        return 0.0
+    variance = np.asarray(summary.with_covariance("diag").covariance)
+    return float(summary.weight @ variance.sum(axis=1) / summary.weight.sum())
 
 
 def _constant(only: int, n_classes: int, X: Any) -> NDArray[Any]:

@@ -191,8 +191,12 @@ def _distances_from(
     return compare
 
 
-def scale_gamma(X: Any, weight: NDArray[np.float64]) -> float:
-    """``gamma="scale"`` of scikit-learn, 1 / (n_features * X.var()), with weights."""
+def scale_gamma(X: Any, weight: NDArray[np.float64], within: float = 0.0) -> float:
+    """``gamma="scale"`` of scikit-learn, 1 / (n_features * X.var()), with weights.
+
+    Where the rows of X are means of clusters, ``within`` is the sum of their variances
+    over the columns, on average over the rows behind them.
+    """
     share = weight / weight.sum()
     columns = X.shape[1]
     mean = float((share @ X).sum()) / columns
@@ -204,6 +208,7 @@ def scale_gamma(X: Any, weight: NDArray[np.float64]) -> float:
         )
     else:
         total = share @ np.square(X - mean, dtype=np.float64).sum(axis=1)
+    total += within
     # Equal entries leave a rounding of their mean.
     constant = total <= columns * (1e-14 * mean) ** 2
     return 1.0 if constant else 1.0 / float(total)
