@@ -75,7 +75,8 @@ class Party:
     n_clusters : int, default=200
         Most clusters of each class.
     clusterer : clusterer or None, default=None
-        Fitted to each class instead of the default.
+        Fitted to each class. None is
+        :class:`~localsvm.cluster.ThresholdClustering`, as in the paper.
     covariance : {"diag", "full", "none"}, default="diag"
         What is told of the spread. "full" tells most, and is refused with :func:`dp`.
     centers : array-like of shape (n_centers, n_features) or None, default=None
