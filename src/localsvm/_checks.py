@@ -282,7 +282,9 @@ def level_of_caller() -> int:
     """How many frames up the first one outside this package is."""
     level = 0
     frame: FrameType | None = sys._getframe()
-    while frame is not None and frame.f_globals["__name__"].startswith("localsvm"):
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith(
+        "localsvm"
+    ):
         level, frame = level + 1, frame.f_back
     return level
 

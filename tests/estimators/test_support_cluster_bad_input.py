@@ -101,6 +101,13 @@ def test_columns_of_different_scales_warn_once(method, two_moons):
             model.partial_fit(X * [1.0, 1e5], y)
 
 
+def test_warning_reaches_code_that_has_no_module_name(two_moons):
+    X, y = two_moons
+    names = {"model": SupportClusterSVC(10), "X": X * [1.0, 1e5], "y": y}
+    with pytest.warns(UserWarning, match="very different scales"):
+        exec("model.fit(X, y)", names)
+
+
 def test_unfitted_model_says_so(two_moons):
     model = SupportClusterSVC()
     for ask in (

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.extmath import row_norms
 
 from localsvm._threads import map_in_threads, single_threaded_libraries
 
@@ -71,21 +72,22 @@ def overlap_with(
     Distances are taken from products of rows that are centred on the means; in float64
     where float32 would lose too much of them to cancellation.
     """
-    center = mean.mean(axis=0)
     if covariance is not None and covariance.ndim == 3:
         return _whitened(mean, covariance, width, offset, dtype)
     spread = _spread(mean, covariance, width)
-    narrow = _products(mean - center, spread, offset, dtype)
-    wide = _products(mean - center, spread, offset, np.float64)
+    center: NDArray[Any] = mean.mean(axis=0).astype(dtype)
+    shifted = mean - center
+    narrow = _products(shifted, spread, offset, dtype)
     narrowest = float(spread.min())
-    farthest = float(((mean - center) ** 2).sum(axis=1).max())
+    farthest = float(row_norms(shifted, squared=True).max())
 
     def compare(X: NDArray[Any]) -> NDArray[Any]:
-        moved = X.astype(np.float64) - center
-        reach = farthest + float((moved**2).sum(axis=1).max(initial=0.0))
-        exact_enough = reach / narrowest * np.finfo(dtype).eps < _LARGEST_ERROR
-        values = (narrow if exact_enough else wide)(moved)
-        return values.astype(dtype, copy=False)
+        moved = X.astype(dtype, copy=False) - center
+        reach = farthest + float(row_norms(moved, squared=True).max(initial=0.0))
+        if reach / narrowest * np.finfo(dtype).eps < _LARGEST_ERROR:
+            return narrow(moved)
+        wide = _products(shifted, spread, offset, np.float64)
+        return wide(moved.astype(np.float64)).astype(dtype, copy=False)
 
     return compare
 
@@ -101,17 +103,16 @@ def _with_points(first: Parts, second: Parts, width: float, symmetric: bool) -> 
 
 def _products(
     mean: Floats, spread: Floats, offset: Any, dtype: type
-) -> Callable[[Floats], NDArray[Any]]:
+) -> Callable[[NDArray[Any]], NDArray[Any]]:
     """Eq. 12 by two products: of the squares with 1/s and of the rows with mean/s."""
     square_slope: NDArray[Any] = np.ascontiguousarray(-0.5 / spread.T, dtype=dtype)
     slope: NDArray[Any] = np.ascontiguousarray((mean / spread).T, dtype=dtype)
     logs = -0.5 * (mean**2 / spread + np.log(spread) + _LOG_2_PI).sum(axis=1)
     logs = (logs + offset).astype(dtype)
 
-    def compare(moved: Floats) -> NDArray[Any]:
-        rows: NDArray[Any] = moved.astype(dtype, copy=False)
-        values = rows @ slope
-        values += rows**2 @ square_slope
+    def compare(moved: NDArray[Any]) -> NDArray[Any]:
+        values = moved @ slope
+        values += moved**2 @ square_slope
         values += logs
         return np.asarray(values)
 
