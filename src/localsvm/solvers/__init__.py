@@ -1,6 +1,7 @@
 """Solvers: the Python face of the compiled core."""
 
 from localsvm.solvers._gradients import local_gradients
+from localsvm.solvers._interior_point import LinearBoxSolution, solve_linear_box
 from localsvm.solvers._kernel import (
     BoxProblem,
     KernelOptions,
@@ -34,6 +35,7 @@ __all__ = [
     "KernelOptions",
     "KernelSolution",
     "LabelledRows",
+    "LinearBoxSolution",
     "LinearProblem",
     "LinearSolution",
     "LocalKernel",
@@ -51,4 +53,5 @@ __all__ = [
     "solve_codes_jointly",
     "solve_gram",
     "solve_kernel",
+    "solve_linear_box",
 ]
