@@ -71,6 +71,14 @@ def test_weight_two_is_the_row_twice(rows, kind):
     assert_is(weighted, (repeated.weight, repeated.mean, repeated.covariance))
 
 
+def test_cluster_of_rows_without_weight_is_left_out(rows, kind):
+    summary = summarize_rows(
+        rows[:4], [0, 1, 1, 2], sample_weight=[1, 0, 0, 2], covariance=kind
+    )
+    np.testing.assert_array_equal(summary.weight, [1, 2])
+    np.testing.assert_array_equal(summary.mean, rows[[0, 3]])
+
+
 def test_unknown_covariance_is_refused(rows):
     with pytest.raises(ValueError, match=r"one of 'diag', 'full', 'none'. Got 'tied'"):
         summarize_rows(rows, np.zeros(len(rows), int), covariance="tied")
