@@ -14,7 +14,12 @@ from localsvm import (
     StagedSVC,
     SupportClusterSVC,
 )
-from localsvm.cluster import NeighborhoodCover, SampledKMeans, ThresholdClustering
+from localsvm.cluster import (
+    PDDP,
+    NeighborhoodCover,
+    SampledKMeans,
+    ThresholdClustering,
+)
 
 WEIGHT_CHECKS = (
     "check_sample_weight_equivalence_on_dense_data",
@@ -84,6 +89,9 @@ def expected_failures(estimator):
         SupportClusterSVC(n_clusters=4, covariance="none", tol=1e-12),
         SupportClusterSVC(clusterer=KMeans(4, n_init=1), tol=1e-12),
         NeighborhoodCover(),
+        PDDP(),
+        PDDP(3),
+        PDDP(max_scatter=2.0),
         SampledKMeans(),
         ThresholdClustering(),
         ThresholdClustering(max_clusters=3),

@@ -7,6 +7,7 @@ from localsvm.cluster._neighbors import (
     ShortListNeighbors,
     TreeNeighbors,
 )
+from localsvm.cluster._pddp import PDDP
 from localsvm.cluster._regions import HardRegions, RegionCodes, SoftRegions
 from localsvm.cluster._sampled_kmeans import SampledKMeans
 from localsvm.cluster._summarize import (
@@ -17,6 +18,7 @@ from localsvm.cluster._summarize import (
 from localsvm.cluster._threshold import ThresholdClustering
 
 __all__ = [
+    "PDDP",
     "GaussianSummary",
     "HardRegions",
     "KernelNeighbors",
