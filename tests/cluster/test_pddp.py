@@ -35,7 +35,9 @@ def lattice(dtype=np.float64):
     """Symmetric rows, many of them on the hyperplanes."""
     side = np.arange(-4, 5) / 10
     grid = np.meshgrid(side, side, side)
-    return np.stack(grid, axis=-1).reshape(-1, 3).astype(dtype)
+    rows = np.stack(grid, axis=-1).reshape(-1, 3)
+    turned = np.linalg.qr(np.random.default_rng(0).standard_normal((37, 3)))[0].T
+    return (rows * [1.3, 1.2, 1.1] @ turned + 1).astype(dtype)
 
 
 def fitted_arrays(model):
@@ -234,11 +236,13 @@ def test_small_cases():
     np.testing.assert_array_equal(line.labels_, [0, 1, 2, 3])
 
 
-def test_neighbouring_numbers_end_quietly():
-    X = np.array([[1.0], [np.nextafter(1.0, 2.0)], [1e17], [1e17 + 16]])
-    model = PDDP(max_scatter=0.0).fit(X)
-    assert 2 <= model.n_clusters_ <= 4
-    np.testing.assert_array_equal(model.predict(X), model.labels_)
+def test_rows_that_rounding_cannot_separate_stay_together():
+    eps = np.finfo(np.float64).eps
+    X = np.array([[1 + eps], [1 + 2 * eps], [5.0]])
+    with pytest.warns(ConvergenceWarning, match="Only 2 clusters instead of n_cl"):
+        model = PDDP(3).fit(X)
+    np.testing.assert_array_equal(model.labels_, [0, 0, 1])
+    assert model.cluster_scatters_[0] > 0
 
 
 def test_too_few_distinct_rows_warn():
