@@ -8,6 +8,7 @@ from localsvm.estimators import (
     LocalSVC,
     LocalSVCCV,
     NeighborSVC,
+    ReducedSVC,
     StagedSVC,
     SupportClusterSVC,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "LocalSVC",
     "LocalSVCCV",
     "NeighborSVC",
+    "ReducedSVC",
     "StagedSVC",
     "SupportClusterSVC",
 ]

@@ -18,7 +18,7 @@ LONG_FIT = """
 import os, signal, sys, threading, time
 import numpy as np
 from localsvm import ClusteredSVC, ClusteredSVCCV, LocalSVC, LocalSVCCV, NeighborSVC
-from localsvm import SupportClusterSVC
+from localsvm import ReducedSVC, SupportClusterSVC
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal((30_000, 40)), rng.integers(0, {n_classes}, 30_000)
 {prepare}
@@ -117,6 +117,16 @@ X += rng.standard_normal(X.shape)
 model.set_params(n_clusters=3000)
 """
     assert seconds_to_answer(prepare, n_classes=2) < 1.0
+
+
+@pytest.mark.parametrize(("method", "n_classes"), [("all", 2), ("reduce", 3)])
+def test_exact_solve_is_interrupted(method, n_classes):
+    prepare = f"""
+model = ReducedSVC(n_jobs=2).fit(X[:300], y[:300])
+model.set_params(C=1e12, gamma=1e-4, tol=1e-12, method="{method}")
+"""
+    call = "model.fit(X[:2000], y[:2000])"
+    assert seconds_to_answer(prepare, n_classes, call) < 1.0
 
 
 def test_batch_of_a_stream_is_interrupted():

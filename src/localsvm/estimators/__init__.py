@@ -7,6 +7,7 @@ from localsvm.estimators._gradient_metric import GradientMetric
 from localsvm.estimators._local import LocalSVC
 from localsvm.estimators._local_cv import LocalSVCCV
 from localsvm.estimators._neighbor import NeighborSVC
+from localsvm.estimators._reduced import ReducedSVC
 from localsvm.estimators._staged import StagedSVC
 from localsvm.estimators._support_cluster import SupportClusterSVC
 
@@ -18,6 +19,7 @@ __all__ = [
     "LocalSVC",
     "LocalSVCCV",
     "NeighborSVC",
+    "ReducedSVC",
     "StagedSVC",
     "SupportClusterSVC",
 ]
