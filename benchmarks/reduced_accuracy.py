@@ -1,8 +1,9 @@
 """Tables 1 to 4 of the ClusterSVM paper: error, rows used and passes of ReducedSVC.
 
 Nothing is chosen here: kernels and penalties are the paper's. The artificial data have
-ten seeds. Objectives are compared with LIBSVM's (``SVC`` with tol=1e-5), of all classes
-of USPS and the first five of Isolet. The command fails if a bound is missed.
+ten seeds. Objectives are compared with LIBSVM's (``SVC`` with tol=1e-5, ours 1e-4), of
+all classes of USPS and the first five of Isolet. The command fails if a bound is
+missed.
 """
 
 from __future__ import annotations
@@ -60,10 +61,18 @@ def run(name: str, form: str, seed: int) -> dict[str, Any]:
         "exact": model.exact_,
         "violation": float(f"{model.violation_:.2g}"),
         "objective": float(model.dual_objective_.sum()),
+        "primal": primal(model, X, y) if name == "artificial" else None,
         "seconds": round(seconds, 2),
         "printed_error": error,
         "printed_rows": rows,
     }
+
+
+def primal(model: Any, X: Any, y: Any) -> float:
+    """Primal objective over all rows and classes, of linear SVMs."""
+    sign = np.where(y[:, np.newaxis] == model.classes_, 1.0, -1.0)
+    slack = np.maximum(0.0, 1.0 - sign * model.decision_function(X)).sum()
+    return float((model.coef_**2).sum() / 2 + model.C * slack)
 
 
 def libsvm_difference(name: str) -> float:
@@ -73,7 +82,7 @@ def libsvm_difference(name: str) -> float:
     kernel = Kernel(
         setting["kernel"], setting.get("gamma", 1.0), setting.get("degree", 3)
     )
-    ours = ReducedSVC(**setting, **PAPER).fit(X, y).dual_objective_
+    ours = ReducedSVC(**setting, **PAPER, tol=1e-4).fit(X, y).dual_objective_
     differences = []
     for position, label in enumerate(np.unique(y)[: COMPARED_CLASSES[name]]):
         peer = SVC(**setting, tol=1e-5, cache_size=1000).fit(X, y == label)
@@ -98,9 +107,7 @@ def compare(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     artificial = [row for row in rows if row["data"] == "artificial"]
     exact = {row["seed"]: row for row in artificial if row["form"] == "all rows"}
     reduced = [row for row in artificial if row["form"] == "condition 2, band 0.05"]
-    away = max(
-        abs(row["objective"] / exact[row["seed"]]["objective"] - 1) for row in reduced
-    )
+    away = max(abs(row["primal"] / exact[row["seed"]]["primal"] - 1) for row in reduced)
     goals = [
         ("usps: error of all rows, %", mean(rows, "usps", "all rows", "error")),
         ("usps: error of one pass, %", mean(rows, "usps", "paper, NP = 1", "error")),
@@ -111,7 +118,7 @@ def compare(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             "artificial: rows with condition 2",
             mean(rows, "artificial", "condition 2, band 0.05", "rows"),
         ),
-        ("artificial: objective off by, with condition 2", away),
+        ("artificial: primal objective off by, with condition 2", away),
         (
             "artificial: seconds of all rows, C = 10,000",
             mean(rows, "artificial", "all rows", "seconds"),

@@ -21,7 +21,7 @@ PAPER = {
     "band": 0.0,
 }
 SETTINGS = {
-    "artificial": {"kernel": "linear", "C": 10_000.0},
+    "artificial": {"kernel": "linear", "C": 10_000.0, "tol": 1e-6},
     "usps": {
         "kernel": "poly",
         "degree": 3,

@@ -29,12 +29,12 @@ def table(header: list[str], rows: list[list[Any]]) -> str:
     )
 
 
-def goals(result: Any) -> str:
+def goals(result: Any, form: str = ".2f") -> str:
     """Compare a result with its goals."""
     rows = [
         [
             goal["goal"],
-            f"{goal['measured']:.2f}",
+            f"{goal['measured']:{form}}",
             goal["wanted"],
             "yes" if goal["reached"] else "no",
         ]
@@ -125,7 +125,7 @@ def staged() -> str:
 def _mean(rows: list[dict[str, Any]], key: str) -> str:
     if key not in rows[0]:
         return "-"
-    return f"{sum(row[key] for row in rows) / len(rows):.1f}"
+    return f"{_average(rows, key):.1f}"
 
 
 def _stopped(rows: list[dict[str, Any]]) -> str:
@@ -297,6 +297,68 @@ def support_privacy() -> str:
     return "\n\n".join([table(header, rows), words])
 
 
+def reduced_accuracy() -> str:
+    """Error, rows and passes on the data of the ClusterSVM paper."""
+    result = load("reduced_accuracy")
+    rows = [
+        [
+            group[0]["data"],
+            group[0]["form"],
+            f"{_average(group, 'error'):.2f}",
+            _number(group[0], "printed_error", ".2f"),
+            f"{_average(group, 'rows'):,.0f}",
+            _number(group[0], "printed_rows", ",d"),
+            max(row["passes"] for row in group),
+            "yes" if all(row["exact"] for row in group) else "no",
+            f"{_average(group, 'seconds'):.2f}",
+        ]
+        for group in _groups(result["rows"], "data", "form")
+    ]
+    header = [
+        "data",
+        "form",
+        "test error, %",
+        "printed",
+        "rows",
+        "printed",
+        "passes",
+        "exact",
+        "fit, s",
+    ]
+    return "\n\n".join([table(header, rows), goals(result, "g")])
+
+
+def reduced_speed() -> str:
+    """List times of exact RBF SVMs."""
+    result = load("reduced_speed")
+    rows = [
+        [
+            row["task"],
+            f"{row['rows']:,}",
+            f"`{row['model']}`",
+            f"{row['cpu_seconds']:.1f}",
+            f"{row['support']:,}",
+            _number(row, "at_bound", ",d"),
+            ", ".join(f"{used:,}" for used in row.get("rows_used", ())) or "-",
+        ]
+        for row in result["rows"]
+    ]
+    header = [
+        "data",
+        "rows",
+        "model",
+        "fit, s",
+        "support vectors",
+        "of them at the bound",
+        "rows per pass",
+    ]
+    return "\n\n".join([table(header, rows), goals(result)])
+
+
+def _average(rows: list[dict[str, Any]], key: str) -> float:
+    return float(sum(row[key] for row in rows) / len(rows))
+
+
 def _noisy_error(row: dict[str, Any] | None) -> str:
     if row is None:
         return "-"
@@ -343,6 +405,8 @@ SECTIONS = (
     support_accuracy,
     support_speed,
     support_privacy,
+    reduced_accuracy,
+    reduced_speed,
     demo,
 )
 

@@ -293,7 +293,8 @@ def test_fitted_attributes_tell_the_story():
     X, y = make_classes(200, 3)
     frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
     model = ReducedSVC(method="reduce").fit(frame, y)
-    assert set(model.fit_report_) == {"merge", "kernel", "cluster", "solve"}
+    assert set(model.fit_report_) == {"merge", "kernel", "cluster", "solve", "method"}
+    assert model.fit_report_["method"] == model.method_
     assert model.method_ == "clusters opened, on one kernel matrix of all rows, by SMO"
     assert list(model.feature_names_in_) == list(frame.columns)
     assert not hasattr(model, "coef_")
@@ -317,6 +318,7 @@ def test_fitted_attributes_tell_the_story():
         ("gamma", "local", "a float in the range (0, inf) or 'scale' or 'auto'"),
         ("degree", 0, "an int in the range [1, inf)"),
         ("method", "fast", "'auto' or 'all' or 'reduce'"),
+        ("solver", "newton", "'auto' or 'smo' or 'interior_point'"),
         ("representative", "median", "'mean' or 'pseudo_center'"),
         ("use_bounds", 1, "a bool"),
         ("band", -0.1, "a float in the range [0, inf)"),
@@ -335,6 +337,25 @@ def test_bad_parameters_are_named(parameter, value, words, two_moons):
         f"The {parameter!r} parameter of ReducedSVC must be {words}. "
         f"Got {value!r} instead."
     )
+
+
+def test_solvers_agree_and_say_what_they_need():
+    X, y = noisy_rows()
+    for way in ({}, {"method": "reduce"}, {"method": "reduce", "cache_size": 1e-3}):
+        setting = {"kernel": "linear", "C": 0.5, **way, **TIGHT}
+        smo, interior = (
+            ReducedSVC(solver=solver, **setting).fit(X, y)
+            for solver in ("smo", "interior_point")
+        )
+        assert "SMO" in smo.method_
+        assert "interior point" in interior.method_
+        np.testing.assert_allclose(smo.coef_, interior.coef_, atol=1e-4)
+    with pytest.raises(ValueError, match=r"needs kernel='linear'. Got kernel='rbf'"):
+        ReducedSVC(solver="interior_point").fit(X, y)
+    with pytest.raises(ValueError, match=r"needs dense rows. Got a sparse X"):
+        ReducedSVC(kernel="linear", solver="interior_point").fit(
+            store(X, "csr_array"), y
+        )
 
 
 def test_bad_rows_are_refused(two_moons):

@@ -92,7 +92,7 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
     two classes.
     """
 
-    fit_report_: dict[str, float]
+    fit_report_: dict[str, Any]
     # Whether the parameter ``metric`` is a transformer that maps the rows first.
     _takes_metric = True
 

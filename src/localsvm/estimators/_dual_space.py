@@ -106,26 +106,24 @@ class FeatureSpace:
     Parameters
     ----------
     X : ndarray or CSR of shape (n_samples, n_features)
+    by_interior_point : bool
+        Whether the solver is that; it takes dense rows.
     """
 
     X: Any
+    by_interior_point: bool
 
     @property
     def averages_cheaply(self) -> bool:
         """Whether groups of all rows are cheap."""
         return True
 
-    @property
-    def has_few_features(self) -> bool:
-        """Whether the interior point method is used."""
-        return not sparse.issparse(self.X) and self.X.shape[1] <= MOST_FEATURES
-
     def solve(
         self, units: Units, options: KernelOptions, start: Floats | None
     ) -> UnitSolution:
         """Solve the SVM of the units; few features by an interior point method."""
         Z = self.X if units.are_all_rows else self._means(units)
-        if self.has_few_features:
+        if self.by_interior_point:
             found = solve_linear_box(Z, units.sign, units.bounds, tol=_GAP)
             return self._answer(
                 found.duals, found.coef, found.intercept, found.status, found.n_iter

@@ -44,6 +44,9 @@ class ReducedSVC(BaseReducedSVC):
         on one kernel matrix for all classes if it fits ``cache_size``. "reduce" opens
         clusters as said above. "auto" is "all": no data were found on which clusters
         are faster, see Notes.
+    solver : {"auto", "smo", "interior_point"}, default="auto"
+        "interior_point" is for the linear kernel and dense rows; its cost grows with
+        the square of the number of columns. "auto" takes it for up to 200 of them.
     representative : {"mean", "pseudo_center"}, default="mean"
         What stands for a closed group of rows: the mean of their images, with the sum
         of their bounds, or the row nearest to their mean, as in the paper.
@@ -98,7 +101,7 @@ class ReducedSVC(BaseReducedSVC):
     n_iter_ : int
         Most steps of a solver.
     fit_report_ : dict
-        Seconds per stage.
+        Seconds per stage, and ``method_``.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -156,6 +159,7 @@ class ReducedSVC(BaseReducedSVC):
         degree: int = 3,
         coef0: float = 0.0,
         method: str = "auto",
+        solver: str = "auto",
         representative: str = "mean",
         use_bounds: bool = True,
         band: float = 0.2,
@@ -175,6 +179,7 @@ class ReducedSVC(BaseReducedSVC):
         self.degree = degree
         self.coef0 = coef0
         self.method = method
+        self.solver = solver
         self.representative = representative
         self.use_bounds = use_bounds
         self.band = band
@@ -197,6 +202,7 @@ class ReducedSVC(BaseReducedSVC):
             degree=integer(1),
             coef0=real(-np.inf),
             method=one_of("auto", "all", "reduce"),
+            solver=one_of("auto", "smo", "interior_point"),
             representative=one_of("mean", "pseudo_center"),
             use_bounds=boolean(),
             band=real(0, closed="left"),
@@ -208,6 +214,11 @@ class ReducedSVC(BaseReducedSVC):
             max_time=one_of(None) | real(0),
             cache_size=real(0),
         )
+        if self.solver == "interior_point" and self.kernel != "linear":
+            raise ValueError(
+                "solver='interior_point' needs kernel='linear'. Got "
+                f"kernel={self.kernel!r} instead."
+            )
 
     def _fit(self, rows: TrainingRows) -> None:
         check_squares(rows.X)
@@ -227,7 +238,7 @@ class ReducedSVC(BaseReducedSVC):
             with clock.stage("solve"):
                 solutions = self._solve_all(merged, space, clock)
         self._keep(merged, solutions)
-        self.fit_report_ = clock.seconds
+        self.fit_report_ = {**clock.seconds, "method": self.method_}
 
     def _decide(self, X: Any) -> NDArray[Any]:
         return np.asarray(self._sums(X) + self.intercept_, dtype=X.dtype)

@@ -26,6 +26,7 @@ from localsvm.estimators._base import (
     check_solution,
 )
 from localsvm.estimators._dual_space import (
+    MOST_FEATURES,
     DualSpace,
     FeatureSpace,
     MatrixSpace,
@@ -78,18 +79,28 @@ class BaseReducedSVC(BaseLocalClassifier):
 
     def _make_space(self, rows: TrainingRows) -> DualSpace:
         """Choose where to solve: features, a shared matrix, or kernel rows."""
-        few = self.kernel == "linear" and FeatureSpace(rows.X).has_few_features
-        shares_matrix = not few and self._shares_matrix(rows.X)
-        if shares_matrix:
+        by_interior_point = self._takes_interior_point(rows.X)
+        if by_interior_point:
+            self._say("on features, by an interior point method")
+            return FeatureSpace(rows.X, by_interior_point)
+        if self._shares_matrix(rows.X):
             self._say("on one kernel matrix of all rows, by SMO")
-            matrix = kernel_matrix(self._kernel, rows.X, self.n_jobs)
-            return MatrixSpace(matrix)
-        if self.kernel == "linear":
-            solver = "an interior point method" if few else "SMO on kernel rows"
-            self._say(f"on features, by {solver}")
-            return FeatureSpace(rows.X)
+            return MatrixSpace(kernel_matrix(self._kernel, rows.X, self.n_jobs))
         self._say("on kernel rows, by SMO")
+        if self.kernel == "linear":
+            return FeatureSpace(rows.X, by_interior_point)
         return RowSpace(rows.X, self._kernel, self.n_jobs)
+
+    def _takes_interior_point(self, X: Any) -> bool:
+        dense = not sparse.issparse(X)
+        if self.solver == "interior_point" and not dense:
+            raise ValueError(
+                "solver='interior_point' needs dense rows. Got a sparse X instead: use "
+                "solver='smo' or 'auto'."
+            )
+        few = dense and X.shape[1] <= MOST_FEATURES
+        wanted = self.solver == "interior_point" or (self.solver == "auto" and few)
+        return wanted and self.kernel == "linear"
 
     def _shares_matrix(self, X: Any) -> bool:
         """Whether a matrix pays: one task alone needs the rows of its support only."""
@@ -138,7 +149,7 @@ class BaseReducedSVC(BaseLocalClassifier):
     ) -> list[ReducedSolution]:
         cancel = threading.Event()
         return map_in_threads(
-            lambda task: solve_all(task, space, self._options(clock, cancel)),
+            lambda task: solve_all(task, space, self._options(self.tol, clock, cancel)),
             self._tasks(rows, None),
             # Kernel rows of one task may fill the cache.
             1 if isinstance(space, RowSpace) else self.n_jobs,
@@ -161,18 +172,20 @@ class BaseReducedSVC(BaseLocalClassifier):
                 self.band,
                 self.max_passes,
                 self.tol,
-                self._options(clock, cancel),
+                # Half for the rows in the problem leaves half for those outside.
+                self._options(self.tol / 2, clock, cancel),
             )
             return reduce_units(task, space, settings)
 
         n_jobs = 1 if isinstance(space, RowSpace) else self.n_jobs
         return map_in_threads(reduce, self._tasks(rows, clusters), n_jobs, cancel)
 
-    def _options(self, clock: StageClock, cancel: threading.Event) -> KernelOptions:
+    def _options(
+        self, tol: float, clock: StageClock, cancel: threading.Event
+    ) -> KernelOptions:
         max_iter = np.iinfo(np.int64).max if self.max_iter == -1 else self.max_iter
-        # Half of it for the rows in the problem, half for those outside.
         return KernelOptions(
-            tol=self.tol / 2,
+            tol=tol,
             max_iter=int(max_iter),
             max_time=clock.remaining(),
             cache_size=self.cache_size,
