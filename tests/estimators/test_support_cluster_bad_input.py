@@ -4,9 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from localsvm import SupportClusterSVC
+from localsvm.estimators._support_cluster_base import narrowed
 
 
 @pytest.mark.parametrize(
@@ -68,6 +70,20 @@ def test_pairs_need_pairs(three_classes):
 def test_bad_rows_are_refused(method, change, message, two_moons):
     with pytest.raises(ValueError, match=message):
         getattr(SupportClusterSVC(), method)(*change(*two_moons))
+
+
+def test_rows_without_squares_are_refused_whatever_the_clusterer(two_moons):
+    X, y = two_moons
+    model = SupportClusterSVC(clusterer=KMeans(5, n_init=1))
+    with pytest.raises(ValueError, match="entries too large for their squares"):
+        model.fit(X * 1e200, y)
+
+
+def test_scores_beyond_float32_are_the_largest_number():
+    largest = np.finfo(np.float32).max
+    found = narrowed(np.array([[1e300, -1e300, 2.0]]), np.dtype(np.float32))
+    np.testing.assert_array_equal(found, [[largest, -largest, 2]])
+    assert found.dtype == np.float32
 
 
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])

@@ -194,6 +194,20 @@ def test_stream_goes_on_from_an_earlier_fit(start, kind, three_classes):
         )
 
 
+def test_stream_goes_on_from_clusters_with_one_mean():
+    summary = GaussianSummary(
+        [3, 5, 2],
+        [[0.0, 1.0], [0.0, 1.0], [4.0, 4.0]],
+        [[1, 1], [2, 2], [1, 1]],
+        [0, 0, 1],
+    )
+    model = SupportClusterSVC().fit_summaries(summary)
+    model.partial_fit([[0.0, 1.0], [9.0, 9.0]], [0, 0])
+    own = model.summary_.take(model.summary_.label == 0)
+    assert sorted(own.weight.tolist()) == [1, 9]
+    assert model.summary_.weight.sum() == 12
+
+
 def test_failed_batch_changes_nothing(three_classes):
     X, y = three_classes
     model = stream(SupportClusterSVC(10), X, y, 60)
