@@ -3,6 +3,7 @@
 import clustered_accuracy
 import local_accuracy
 import pytest
+import reduced_accuracy
 import staged_tasks
 import support_accuracy
 
@@ -121,3 +122,25 @@ def test_mean_accuracy_without_any_setting_reaches_its_floor(name):
         for seed in range(3)
     ]
     assert 100 * sum(scores) / 3 >= staged_tasks.TASKS[name].floor
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("data", "form", "most_error", "rows"),
+    [
+        ("usps", "all rows", 5.13, (7291, 7291)),
+        ("usps", "paper, NP = 1", 5.3, (1600, 1900)),
+        ("usps", "paper, to convergence", 5.13, (1600, 1900)),
+        ("isolet", "all rows", 4.7, (6238, 6238)),
+        ("isolet", "paper, NP = 1", 4.9, (950, 1200)),
+        ("artificial", "condition 2, band 0.05", 27.0, (100, 600)),
+    ],
+)
+def test_reduced_problems_reach_the_printed_errors(data, form, most_error, rows):
+    try:
+        found = reduced_accuracy.run(data, form, 0)
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
+    assert found["error"] <= most_error
+    assert rows[0] <= found["rows"] <= rows[1]
+    assert found["exact"] == ("NP" not in form)

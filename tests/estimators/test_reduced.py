@@ -12,7 +12,14 @@ from sklearn.svm import SVC
 
 from conftest import store
 from localsvm import ReducedSVC
+from localsvm.estimators._dual_space import UnitSolution
+from localsvm.estimators._reduction import (
+    ReductionSettings,
+    TwoClassRows,
+    open_rows,
+)
 from localsvm.kernels import Kernel
+from localsvm.solvers import KernelOptions, Status
 from oracles import kernel_svm
 from oracles.local_svm import make_classes
 
@@ -184,6 +191,21 @@ def test_more_passes_raise_the_objective():
     assert objectives[0] < objectives[1] <= objectives[2] * (1 + 1e-6)
 
 
+@pytest.mark.parametrize("representative", ["pseudo_center", "mean"])
+def test_representative_with_a_dual_is_opened(representative):
+    """All rows lie outside the margin, and no violation counts."""
+    sign = np.array([1.0, 1.0, -1.0, -1.0])
+    rows = TwoClassRows(np.zeros((4, 1)), sign, np.ones(4), np.array([0, 0, 1, 1]))
+    duals = np.array([0.5, 0.0, -0.5, 0.0])
+    last = UnitSolution(duals, 2 * sign, 0.0, None, Status.converged, 1)
+    settings = ReductionSettings(
+        representative, False, 0.0, None, 10.0, KernelOptions()
+    )
+    opened, _ = open_rows(rows, np.zeros(4, dtype=bool), duals, last, settings)
+    expected = duals != 0 if representative == "pseudo_center" else np.zeros(4)
+    np.testing.assert_array_equal(opened, expected)
+
+
 def test_rows_that_are_all_support_vectors():
     """Labels by chance and a narrow kernel: every row has a dual."""
     rng = np.random.default_rng(0)
@@ -241,6 +263,8 @@ def test_weight_equals_repetition(kernel, way):
     np.testing.assert_allclose(
         weighted.decision_function(X), repeated.decision_function(X), atol=1e-6
     )
+    bounds = kernel["C"] * weight[weighted.support_]
+    assert (np.abs(weighted.dual_coef_[0]) <= bounds * (1 + 1e-9)).all()
 
 
 def test_class_weight_is_that_of_svc():
