@@ -263,8 +263,18 @@ def test_weight_equals_repetition(kernel, way):
     np.testing.assert_allclose(
         weighted.decision_function(X), repeated.decision_function(X), atol=1e-6
     )
-    bounds = kernel["C"] * weight[weighted.support_]
-    assert (np.abs(weighted.dual_coef_[0]) <= bounds * (1 + 1e-9)).all()
+
+
+def test_groups_share_their_dual_by_the_bounds_of_their_rows():
+    X, y = noisy_rows(2000, 3)
+    weight = np.random.default_rng(0).integers(1, 4, len(y))
+    way = {"method": "reduce", "band": 0.05}
+    model = ReducedSVC(kernel="linear", C=2.0, **way).fit(X, y, sample_weight=weight)
+    assert model.n_rows_used_[0][-1] < 500
+    bounds = 2.0 * weight[model.support_]
+    size = np.abs(model.dual_coef_[0])
+    assert (size <= bounds * (1 + 1e-9)).all()
+    assert (size >= bounds * (1 - 1e-9)).sum() > 500
 
 
 def test_class_weight_is_that_of_svc():
