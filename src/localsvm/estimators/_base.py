@@ -95,6 +95,8 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
     fit_report_: dict[str, Any]
     # Whether the parameter ``metric`` is a transformer that maps the rows first.
     _takes_metric = True
+    # Whether columns of very different scales are worth a warning.
+    _warns_of_scales = True
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -175,9 +177,14 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         self.classes_, class_index = np.unique(y, return_inverse=True)
         weight = check_sample_weight(sample_weight, X)
         penalty_weight = self._penalty_weight(y, class_index, weight)
-        if self._takes_metric and self.metric is None:
-            warn_if_unscaled(X, getattr(self, "feature_names_in_", None))
+        self._warn_of_scales(X)
         return TrainingRows(X, class_index.astype(np.int32), weight, penalty_weight)
+
+    def _warn_of_scales(self, X: Any) -> None:
+        """Warn of columns that distances and penalties would not see."""
+        mapped = self._takes_metric and self.metric is not None
+        if self._warns_of_scales and not mapped:
+            warn_if_unscaled(X, getattr(self, "feature_names_in_", None))
 
     def _learn_metric(self, rows: TrainingRows, clock: StageClock) -> TrainingRows:
         """Fit the metric, if there is one, and map the rows."""

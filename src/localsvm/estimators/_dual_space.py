@@ -176,12 +176,14 @@ class MatrixSpace:
     ) -> UnitSolution:
         """Solve the SVM of the units on averages of rows and columns."""
         if units.are_all_rows:
-            return _of_all_rows(solve_gram(self.gram, units.problem, options, start))
+            solution = solve_gram(self.gram, units.problem, options, start)
+            return _answer(solution, solution.decisions)
         halfway = units.shares @ self.gram
         gram = np.ascontiguousarray(units.shares @ halfway.T, dtype=np.float64)
         solution = solve_gram(gram, units.problem, options, start)
         used = np.flatnonzero(solution.duals)
-        return _of_units(solution, solution.duals[used] @ halfway[used])
+        sums = solution.duals[used] @ halfway[used]
+        return _answer(solution, sums + solution.intercept)
 
 
 @dataclass(frozen=True)
@@ -209,9 +211,8 @@ class RowSpace:
     ) -> UnitSolution:
         """Solve the SVM of the units; groups take the kernel values of all pairs."""
         if units.are_all_rows:
-            return _of_all_rows(
-                solve_kernel(self.X, units.problem, self.kernel, options, start)
-            )
+            solution = solve_kernel(self.X, units.problem, self.kernel, options, start)
+            return _answer(solution, solution.decisions)
         members = np.unique(units.shares.indices)
         shares = units.shares[:, members]
         gram = shares @ self._mixed(self.X[members], self.X[members], shares)
@@ -219,7 +220,8 @@ class RowSpace:
         solution = solve_gram(gram, units.problem, options, start)
         used = np.flatnonzero(solution.duals)
         weights = sparse.csr_array((solution.duals[used] @ shares[used])[np.newaxis])
-        return _of_units(solution, self._mixed(self.X, self.X[members], weights)[:, 0])
+        sums = self._mixed(self.X, self.X[members], weights)[:, 0]
+        return _answer(solution, sums + solution.intercept)
 
     def _mixed(self, X: Any, Z: Any, shares: Any) -> Floats:
         """Kernel values of rows X with mixtures of the rows Z."""
@@ -239,23 +241,11 @@ class RowSpace:
         return values
 
 
-def _of_all_rows(solution: KernelSolution) -> UnitSolution:
+def _answer(solution: KernelSolution, decisions: Floats) -> UnitSolution:
     certificate = solution.certificate
     return UnitSolution(
         solution.duals,
-        solution.decisions,
-        solution.intercept,
-        None,
-        certificate.status,
-        certificate.n_iter,
-    )
-
-
-def _of_units(solution: KernelSolution, sums: Floats) -> UnitSolution:
-    certificate = solution.certificate
-    return UnitSolution(
-        solution.duals,
-        np.asarray(sums, dtype=np.float64) + solution.intercept,
+        decisions,
         solution.intercept,
         None,
         certificate.status,

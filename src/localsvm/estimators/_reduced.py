@@ -221,7 +221,6 @@ class ReducedSVC(BaseReducedSVC):
 
     def _fit(self, rows: TrainingRows) -> None:
         check_squares(rows.X)
-        self._warn_of_scales(rows.X)
         clock = StageClock(self.max_time)
         self._kernel = self._resolve_kernel(rows)
         with clock.stage("merge"):

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from localsvm._checks import warn_if_unscaled
 from localsvm._seeds import seeded_clone
 from localsvm._threads import (
     map_in_threads,
@@ -253,9 +252,6 @@ class BaseReducedSVC(BaseLocalClassifier):
             )
         compare = self._kernel.compare_with(Z, self.gamma_)
         return decide_in_blocks(compare, self.dual_coef_, X, self.n_jobs)
-
-    def _warn_of_scales(self, X: Any) -> None:
-        warn_if_unscaled(X, getattr(self, "feature_names_in_", None))
 
 
 def kernel_matrix(kernel: Kernel, X: Any, n_jobs: int | None) -> NDArray[Any]:

@@ -24,6 +24,7 @@ class BaseStagedSVC(BaseLocalClassifier):
     _threshold: float
 
     _takes_metric = False
+    _warns_of_scales = False
 
     def stage(self, X: Any) -> NDArray[np.int64]:
         """Stage that answers each row.

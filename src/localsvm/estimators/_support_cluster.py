@@ -341,7 +341,6 @@ class SupportClusterSVC(BaseSupportClusterSVC):
     def _fit(self, rows: TrainingRows) -> None:
         """Section 2.2: cluster each class, then learn on the clusters."""
         check_squares(rows.X)
-        self._warn_of_scales(rows.X)
         clock = StageClock(self.max_time)
         with clock.stage("cluster"):
             self.summary_ = self._named(

@@ -16,7 +16,6 @@ from localsvm._checks import (
     check_rows,
     check_sample_weight,
     check_squares,
-    warn_if_unscaled,
 )
 from localsvm.cluster import GaussianSummary, ThresholdClustering, summarize_rows
 from localsvm.estimators._base import BaseLocalClassifier, StageClock, check_solution
@@ -193,9 +192,6 @@ class BaseSupportClusterSVC(BaseLocalClassifier):
             self.feature_names_in_ = np.array(summary.feature_names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-
-    def _warn_of_scales(self, X: Any) -> None:
-        warn_if_unscaled(X, getattr(self, "feature_names_in_", None))
 
     def _fitted_machine(self) -> ClusterMachine:
         """Give the SVM, learned now if the clusters have changed."""
