@@ -238,6 +238,15 @@ def test_any_clusterer_gives_the_same_svm(n_clusters, kernel):
     assert model.n_rows_used_[0][0] == 2 * n_clusters
 
 
+def test_rare_class_has_as_many_clusters_as_rows():
+    X, y = noisy_rows(100)
+    y = np.where(np.arange(100) < 3, 2, y)
+    way = {"method": "reduce", "clusterer": KMeans(20, n_init=1)}
+    model = ReducedSVC(gamma=0.5, **way, **TIGHT).fit(X, y)
+    assert model.exact_
+    assert model.n_rows_used_[0][0] == 43
+
+
 def test_clusters_of_one_row_are_all_rows():
     X, y = noisy_rows(80)
     keep = np.r_[np.flatnonzero(y == 0)[:25], np.flatnonzero(y == 1)[:25]]

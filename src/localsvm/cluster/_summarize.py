@@ -176,7 +176,7 @@ def summarize_classes(
         own = class_index[first] == index
         rows = take_rows(X, first[own])
         return summarize_clusters(
-            _copy_for(clusterer, rows.shape[0], seed),
+            copy_for(clusterer, rows.shape[0], seed),
             rows,
             sample_weight=merged_weight[own],
             covariance=covariance,
@@ -189,7 +189,8 @@ def summarize_classes(
     )
 
 
-def _copy_for(clusterer: Any, n_rows: int, seed: int) -> Any:
+def copy_for(clusterer: Any, n_rows: int, seed: int) -> Any:
+    """Copy a clusterer for so many rows, with no more clusters and with a seed."""
     copy = seeded_clone(clusterer, lambda: seed)
     for name in ("n_clusters", "n_components"):
         wanted = copy.get_params().get(name)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from localsvm._seeds import seeded_clone
 from localsvm._threads import (
     map_in_threads,
     map_row_blocks,
@@ -17,7 +16,7 @@ from localsvm._threads import (
 )
 from localsvm.cluster import PDDP
 from localsvm.cluster._distinct import distinct_rows, merge_weights, take_rows
-from localsvm.cluster._summarize import hard_labels
+from localsvm.cluster._summarize import copy_for, hard_labels
 from localsvm.estimators._base import (
     BaseLocalClassifier,
     StageClock,
@@ -114,14 +113,13 @@ class BaseReducedSVC(BaseLocalClassifier):
     def _cluster(self, rows: TrainingRows) -> NDArray[np.intp]:
         """Cluster each class once, for all tasks."""
         clusters = np.zeros(len(rows.class_index), dtype=np.intp)
-        n_clusters = 0
+        template = PDDP() if self.clusterer is None else self.clusterer
+        n_clusters, seed = 0, self._draw_seed()
         for label in np.unique(rows.class_index):
             own = np.flatnonzero(rows.class_index == label)
-            clusterer = seeded_clone(
-                PDDP() if self.clusterer is None else self.clusterer, self._draw_seed
-            )
             X = take_rows(rows.X, own)
-            clusters[own] = n_clusters + hard_labels(clusterer.fit(X), X)
+            clusterer = copy_for(template, len(own), seed).fit(X)
+            clusters[own] = n_clusters + hard_labels(clusterer, X)
             n_clusters = int(clusters.max()) + 1
         return clusters
 
