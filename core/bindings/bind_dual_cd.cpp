@@ -85,6 +85,31 @@ struct EveryRow {
     Blocks block() const { return {start, row_of.data(), 1}; }
 };
 
+// The places of `task` are those of `block_rows`, where a row may be named repeatedly.
+template <class Handle>
+std::vector<Certificate> solve_overlapping(const Handle& matrix,
+                                           Vector<const double> squared_norms,
+                                           const LinearTask& task,
+                                           Vector<const std::int64_t> block_start,
+                                           Vector<const std::int64_t> block_rows,
+                                           const RunOptions& options) {
+    const auto all_rows = matrix.rows();
+    require(static_cast<std::int64_t>(squared_norms.shape(0)) == all_rows.n_rows(),
+            "squared_norms needs one entry per row");
+    const PickedRows rows(all_rows, block_rows.data(),
+                          static_cast<std::int64_t>(block_rows.shape(0)),
+                          squared_norms.data());
+    const EveryRow places(rows.n_rows());
+    const Blocks blocks{block_start.data(), places.row_of.data(),
+                        static_cast<std::int64_t>(block_start.shape(0)) - 1};
+    const Batch batch = task.batch(rows, blocks.count, options.n_threads);
+    return run_released(options.max_time, options.cancelled,
+                        [&](const Watch& watch, StopFlag& stop) {
+                            return solve_independent(rows, batch, blocks,
+                                                     options.settings, watch, stop);
+                        });
+}
+
 template <class T, class Rows>
 Codes<T> codes_of(const Rows& rows, Matrix<const std::int32_t> code_nodes,
                   Matrix<const T> coefficients, std::size_t n_nodes) {
@@ -176,6 +201,11 @@ void bind_dual_cd(nb::module_& module) {
             nb::arg("block_start").noconvert(), nb::arg("block_rows").noconvert(),
             nb::arg("coupling"), nb::arg("options"),
             "Linear SVMs of disjoint row blocks, tied together if coupling > 0.");
+        module.def("solve_overlapping", &solve_overlapping<Handle>, nb::arg("matrix"),
+                   nb::arg("squared_norms").noconvert(), nb::arg("task"),
+                   nb::arg("block_start").noconvert(),
+                   nb::arg("block_rows").noconvert(), nb::arg("options"),
+                   "Linear SVMs of row blocks that may share rows.");
         module.def("solve_codes", &solve_codes<Handle>, nb::arg("matrix"),
                    nb::arg("task"), nb::arg("code_nodes").noconvert(),
                    nb::arg("coefficients").noconvert(), nb::arg("options"),

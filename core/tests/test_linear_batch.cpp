@@ -234,6 +234,57 @@ void rows_outside_the_blocks_take_no_part() {
         if (problem.block_of()[i] < 0) CHECK_EQUAL(run.alpha[i], 0.25);
 }
 
+// Bit for bit: no tolerance.
+void check_same(const Run& a, const Run& b) {
+    CHECK(a.alpha == b.alpha);
+    CHECK(a.nodes == b.nodes);
+    CHECK_EQUAL(a.certificates.size(), b.certificates.size());
+    for (std::size_t p = 0; p < a.certificates.size(); ++p) {
+        CHECK_EQUAL(a.certificates[p].primal, b.certificates[p].primal);
+        CHECK_EQUAL(a.certificates[p].dual, b.certificates[p].dual);
+        CHECK_EQUAL(a.certificates[p].n_iter, b.certificates[p].n_iter);
+    }
+}
+
+// Two blocks that share every third row, each place with a bound of its own: they are
+// solved as copies of the rows would be, dense and sparse.
+void blocks_may_share_rows() {
+    const Problem problem = random_problem({40, 4}, 32);
+    std::vector<std::int64_t> start{0}, row_of;
+    for (const std::int64_t parity : {0, 1}) {
+        for (std::int64_t i = 0; i < 40; ++i)
+            if (i % 3 == 0 || i % 2 == parity) row_of.push_back(i);
+        start.push_back(static_cast<std::int64_t>(row_of.size()));
+    }
+    const auto n_places = static_cast<std::int64_t>(row_of.size());
+    Problem copies(Table(n_places, problem.table.n_cols));
+    std::vector<std::int64_t> block_of;
+    for (std::int64_t p = 0; p < n_places; ++p) {
+        std::copy_n(problem.table.row(row_of[p]), copies.table.n_cols,
+                    copies.table.row(p));
+        copies.labels[p] = problem.labels[row_of[p]];
+        copies.bounds[p] = 0.5 + 0.01 * static_cast<double>(p);
+        block_of.push_back(p < start[1] ? 0 : 1);
+    }
+    copies.group(block_of, 2);
+    const auto check_store = [&](const auto& store, const auto& copied) {
+        const std::vector<double> norms = biased_squared_norms(store.rows, 0.0);
+        const PickedRows picked(store.rows, row_of.data(), n_places, norms.data());
+        const Options options = options_of(Loss::hinge);
+        const Run run =
+            run_batch(copies, options, 2, [&](const Batch& batch, StopFlag& stop) {
+                return solve_independent(picked, batch, copies.blocks(),
+                                         options.settings, options.watch, stop);
+            });
+        check_same(run, run_independent(copied, copies, options));
+    };
+    check::context = "dense";
+    check_store(DenseStore<double>(problem.table), DenseStore<double>(copies.table));
+    check::context = "sparse";
+    check_store(CsrStore<double, std::int32_t>(problem.table),
+                CsrStore<double, std::int32_t>(copies.table));
+}
+
 void one_vs_rest_counts_up_the_labels() {
     const Problem problem = random_problem({60, 4, 3, 1}, 30);
     for (const Loss loss : losses) {
@@ -247,18 +298,6 @@ void one_vs_rest_counts_up_the_labels() {
                           plain_machine(problem, loss, c),
                           run.alpha.data() + c * problem.n_rows());
         }
-    }
-}
-
-// Bit for bit: no tolerance.
-void check_same(const Run& a, const Run& b) {
-    CHECK(a.alpha == b.alpha);
-    CHECK(a.nodes == b.nodes);
-    CHECK_EQUAL(a.certificates.size(), b.certificates.size());
-    for (std::size_t p = 0; p < a.certificates.size(); ++p) {
-        CHECK_EQUAL(a.certificates[p].primal, b.certificates[p].primal);
-        CHECK_EQUAL(a.certificates[p].dual, b.certificates[p].dual);
-        CHECK_EQUAL(a.certificates[p].n_iter, b.certificates[p].n_iter);
     }
 }
 
@@ -305,6 +344,7 @@ int main() {
     weak_coupling_is_independence();
     empty_blocks_and_blocks_of_one_class_are_solved();
     rows_outside_the_blocks_take_no_part();
+    blocks_may_share_rows();
     one_vs_rest_counts_up_the_labels();
     threads_do_not_matter<double>();
     threads_do_not_matter<float>();

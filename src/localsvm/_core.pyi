@@ -123,6 +123,25 @@ def solve_blocks(matrix: CsrFloat64Int64, task: LinearTask, block_start: Annotat
     """Linear SVMs of disjoint row blocks, tied together if coupling > 0."""
 
 @overload
+def solve_overlapping(matrix: DenseFloat32, squared_norms: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], task: LinearTask, block_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], block_rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: RunOptions) -> list[Certificate]: ...
+
+@overload
+def solve_overlapping(matrix: DenseFloat64, squared_norms: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], task: LinearTask, block_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], block_rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: RunOptions) -> list[Certificate]: ...
+
+@overload
+def solve_overlapping(matrix: CsrFloat32Int32, squared_norms: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], task: LinearTask, block_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], block_rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: RunOptions) -> list[Certificate]: ...
+
+@overload
+def solve_overlapping(matrix: CsrFloat64Int32, squared_norms: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], task: LinearTask, block_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], block_rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: RunOptions) -> list[Certificate]: ...
+
+@overload
+def solve_overlapping(matrix: CsrFloat32Int64, squared_norms: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], task: LinearTask, block_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], block_rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: RunOptions) -> list[Certificate]: ...
+
+@overload
+def solve_overlapping(matrix: CsrFloat64Int64, squared_norms: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], task: LinearTask, block_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], block_rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: RunOptions) -> list[Certificate]:
+    """Linear SVMs of row blocks that may share rows."""
+
+@overload
 def solve_codes(matrix: DenseFloat32, task: LinearTask, code_nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], coefficients: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], options: RunOptions) -> list[Certificate]: ...
 
 @overload

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -19,12 +20,14 @@ __all__ = [
     "map_interruptibly",
     "map_row_blocks",
     "single_threaded_libraries",
+    "sum_row_blocks",
 ]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _BLOCK_ROWS = 2048
+_MAX_PARTIAL_SUMS = 32
 
 
 class _LibraryLimit:
@@ -146,3 +149,25 @@ def map_row_blocks(
     ]
     with single_threaded_libraries():
         map_in_threads(function, blocks, n_jobs)
+
+
+def sum_row_blocks(
+    function: Callable[[slice], tuple[Any, ...]], n_rows: int, n_jobs: int | None
+) -> tuple[Any, ...]:
+    """Add up, entry by entry, the tuples that ``function`` gives for row slices.
+
+    As in :func:`map_row_blocks`; the sums have one order whatever ``n_jobs`` is.
+    """
+    starts = range(0, n_rows, _BLOCK_ROWS)
+    per_sum = -(-len(starts) // _MAX_PARTIAL_SUMS)
+    groups = [starts[i : i + per_sum] for i in range(0, len(starts), per_sum)]
+
+    def add(totals: tuple[Any, ...], terms: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(total + term for total, term in zip(totals, terms, strict=True))
+
+    def partial_sum(group: range) -> tuple[Any, ...]:
+        blocks = (slice(at, min(at + _BLOCK_ROWS, n_rows)) for at in group)
+        return functools.reduce(add, map(function, blocks))
+
+    with single_threaded_libraries():
+        return functools.reduce(add, map_in_threads(partial_sum, groups, n_jobs))

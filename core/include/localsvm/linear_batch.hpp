@@ -4,7 +4,8 @@
 //   coupled      one problem per class, blocks tied to a global vector  [Gu 2013, Eq.
 //   3] coded        one problem per class, each row with its own nodes and coefficients
 //
-// One plain linear SVM is the independent form with a single block.
+// One plain linear SVM is the independent form with a single block. Blocks that share
+// rows are the independent form on PickedRows, where each place has a bound and a dual.
 #pragma once
 
 #include <cstdint>

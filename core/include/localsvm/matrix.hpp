@@ -160,4 +160,41 @@ class CsrRows {
     std::int64_t n_rows_, n_cols_;
 };
 
+// Rows of another matrix by their numbers, each as often as it is named. The squared
+// norms of all rows of that matrix are given, since they outlive many choices of rows.
+template <class Rows>
+class PickedRows {
+  public:
+    using value_type = typename Rows::value_type;
+    static constexpr bool is_dense = Rows::is_dense;
+
+    PickedRows(const Rows& rows, const std::int64_t* row_of, std::int64_t count,
+               const double* squared_norms)
+        : rows_(rows), row_of_(row_of), count_(count), squared_norms_(squared_norms) {}
+
+    std::int64_t n_rows() const { return count_; }
+    std::int64_t n_cols() const { return rows_.n_cols(); }
+
+    void prefetch(std::int64_t i) const { rows_.prefetch(row_of_[i]); }
+    value_type dot(std::int64_t i, const value_type* w) const {
+        return rows_.dot(row_of_[i], w);
+    }
+    double dot_wide(std::int64_t i, const double* w) const {
+        return rows_.dot_wide(row_of_[i], w);
+    }
+    void axpy(std::int64_t i, value_type a, value_type* w) const {
+        rows_.axpy(row_of_[i], a, w);
+    }
+    void axpy_wide(std::int64_t i, double a, double* w) const {
+        rows_.axpy_wide(row_of_[i], a, w);
+    }
+    double squared_norm(std::int64_t i) const { return squared_norms_[row_of_[i]]; }
+
+  private:
+    Rows rows_;
+    const std::int64_t* row_of_;
+    std::int64_t count_;
+    const double* squared_norms_;
+};
+
 }  // namespace localsvm

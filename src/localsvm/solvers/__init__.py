@@ -1,5 +1,13 @@
 """Solvers: the Python face of the compiled core."""
 
+from localsvm.solvers._gates import (
+    GateRows,
+    center_gate_loss,
+    center_logits,
+    fit_center_gate,
+    fit_linear_gate,
+    gate_loss,
+)
 from localsvm.solvers._gradients import local_gradients
 from localsvm.solvers._interior_point import LinearBoxSolution, solve_linear_box
 from localsvm.solvers._kernel import (
@@ -14,11 +22,13 @@ from localsvm.solvers._limits import RunLimits
 from localsvm.solvers._linear import (
     LinearProblem,
     LinearSolution,
+    OverlappingParts,
     SolverOptions,
     Status,
     solve_blocks,
     solve_codes,
     solve_codes_jointly,
+    solve_overlapping,
 )
 from localsvm.solvers._neighborhoods import (
     Endings,
@@ -32,6 +42,7 @@ from localsvm.solvers._neighborhoods import (
 __all__ = [
     "BoxProblem",
     "Endings",
+    "GateRows",
     "KernelOptions",
     "KernelSolution",
     "LabelledRows",
@@ -40,13 +51,19 @@ __all__ = [
     "LinearSolution",
     "LocalKernel",
     "LocalModels",
+    "OverlappingParts",
     "RunLimits",
     "SolverOptions",
     "Status",
+    "center_gate_loss",
+    "center_logits",
     "combine_pairs",
     "cross_validate_neighborhoods",
     "decide_in_blocks",
+    "fit_center_gate",
+    "fit_linear_gate",
     "fit_neighborhoods",
+    "gate_loss",
     "local_gradients",
     "solve_blocks",
     "solve_codes",
@@ -54,4 +71,5 @@ __all__ = [
     "solve_gram",
     "solve_kernel",
     "solve_linear_box",
+    "solve_overlapping",
 ]

@@ -175,6 +175,84 @@ def solve_blocks(
     return _solution(problem, nodes, duals, certificates)
 
 
+@dataclass(frozen=True)
+class OverlappingParts:
+    """Rows of several linear SVMs; a row may be in more than one.
+
+    Attributes
+    ----------
+    start : ndarray of shape (n_parts + 1,), int64
+        Part p has the places ``start[p] .. start[p + 1] - 1``.
+    rows : ndarray of shape (n_places,), int64
+        Row at each place.
+    bounds : ndarray of shape (n_places,), float64
+        :math:`C_i` of the row in that part.
+    """
+
+    start: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    bounds: NDArray[np.float64]
+
+    @property
+    def n_parts(self) -> int:
+        """Number of linear SVMs per task."""
+        return len(self.start) - 1
+
+    def places(self, part: int) -> slice:
+        """Places of one part."""
+        return slice(self.start[part], self.start[part + 1])
+
+
+def solve_overlapping(
+    problem: LinearProblem,
+    parts: OverlappingParts,
+    squared_norms: NDArray[np.float64],
+    *,
+    options: SolverOptions,
+    duals: NDArray[np.float64] | None = None,
+) -> LinearSolution:
+    """Solve one linear SVM per part and task, each row weighted in each of its parts.
+
+    Parameters
+    ----------
+    problem : LinearProblem
+        Its ``bounds`` are not used.
+    parts : OverlappingParts
+    squared_norms : ndarray of shape (n_samples,), float64
+        Of the rows of ``problem.X``.
+    options : SolverOptions
+    duals : ndarray of shape (n_tasks, n_places) or None
+        Where to start; clipped to the bounds.
+
+    Returns
+    -------
+    LinearSolution
+        One node per part, duals per place, one certificate per (task, part).
+
+    Notes
+    -----
+    Cost per pass of a part O(nnz) of its rows. Rows are read in place.
+    """
+    places = LinearProblem(
+        problem.X,
+        problem.class_index[parts.rows],
+        problem.n_classes,
+        parts.bounds,
+        problem.intercept_scaling,
+    )
+    shape = (problem.n_tasks, parts.n_parts)
+    task, duals, nodes = _allocate(places, shape, problem.n_tasks, duals)
+    certificates = _core.solve_overlapping(
+        as_rows(problem.X),
+        squared_norms,
+        task,
+        parts.start,
+        parts.rows,
+        options.to_core(),
+    )
+    return _solution(problem, nodes, duals, certificates)
+
+
 def solve_codes(
     problem: LinearProblem,
     code_nodes: NDArray[np.int32],
@@ -269,9 +347,9 @@ def _allocate(
     n_duals: int,
     duals: NDArray[np.float64] | None,
 ) -> tuple[_core.LinearTask, NDArray[np.float64], NDArray[np.float64]]:
-    n_samples, n_features = problem.X.shape
+    n_features = problem.X.shape[1]
     if duals is None:
-        duals = np.zeros((n_duals, n_samples))
+        duals = np.zeros((n_duals, len(problem.bounds)))
     else:
         duals = np.array(duals, dtype=np.float64, order="C")
     nodes = np.empty((*nodes_shape, n_features + 1))

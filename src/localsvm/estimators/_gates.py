@@ -1,0 +1,238 @@
+"""Gates of a mixture: which component is responsible for which part of the space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax
+
+from localsvm.solvers import (
+    GateRows,
+    center_logits,
+    fit_center_gate,
+    fit_linear_gate,
+)
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class GateStep:
+    """How a gate is updated in one M-step.
+
+    Attributes
+    ----------
+    rows : GateRows
+    max_iter : int
+        Steps of L-BFGS.
+    ridge : float
+        Penalty of a linear gate's weights.
+    prior : float
+        The :math:`\nu` of Eq. 20, in rows.
+    """
+
+    rows: GateRows
+    max_iter: int
+    ridge: float
+    prior: float
+
+
+class Gate(Protocol):
+    """Shares of the components as a function of x.
+
+    ``coef`` and ``intercept`` give linear functions of x, the logits, from which
+    ``log_shares`` makes the logarithm of prior times gate.
+    """
+
+    @property
+    def coef(self) -> NDArray[np.float64]: ...
+    @property
+    def intercept(self) -> NDArray[np.float64]: ...
+    @property
+    def n_components(self) -> int: ...
+    def log_shares(self, logits: NDArray[Any]) -> NDArray[Any]: ...
+    def update(self, targets: NDArray[Any], step: GateStep) -> Self: ...
+    def keep(self, survivors: Mask) -> Self: ...
+
+
+@dataclass(frozen=True)
+class SoftmaxGate:
+    r"""The prior inside the gate: :math:`g_j = \mathrm{softmax}_j(a_j \cdot x + b_j)`.
+
+    The M-step is convex and joint in all components. The prior of Eq. 18 enters
+    through the targets: those of component j are multiplied by :math:`1 - \nu / m_j`
+    with its mass :math:`m_j = \sum_i q_{ij}`, so that they sum to :math:`m_j - \nu`. A
+    gate with intercepts alone then has the shares of Eq. 20.
+    """
+
+    coef: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+
+    @classmethod
+    def at(cls, centers: NDArray[Any], tau: float) -> SoftmaxGate:
+        """Gate that is softest where two centres are equally near."""
+        return cls(*center_logits(np.asarray(centers, dtype=np.float64), tau))
+
+    @property
+    def n_components(self) -> int:
+        """Number of components."""
+        return len(self.coef)
+
+    def log_shares(self, logits: NDArray[Any]) -> NDArray[Any]:
+        """Logarithms of the shares."""
+        return np.asarray(log_softmax(logits, axis=1))
+
+    def update(self, targets: NDArray[Any], step: GateStep) -> SoftmaxGate:
+        """Match the responsibilities (the joint form of Eq. 13)."""
+        if self.n_components == 1:
+            return self
+        mass = targets.sum(axis=0, dtype=np.float64)
+        if step.prior > 0:
+            kept = np.maximum(0.0, 1 - step.prior / np.maximum(mass, step.prior))
+            targets = targets * kept.astype(targets.dtype)
+        return SoftmaxGate(
+            *fit_linear_gate(
+                step.rows,
+                targets,
+                (self.coef, self.intercept),
+                ridge=step.ridge,
+                max_iter=step.max_iter,
+            )
+        )
+
+    def keep(self, survivors: Mask) -> SoftmaxGate:
+        """Leave components out."""
+        return SoftmaxGate(self.coef[survivors], self.intercept[survivors])
+
+
+@dataclass(frozen=True)
+class CenterGate:
+    r"""The printed gate: :math:`\xi_j\, \mathrm{softmax}_j(-\tau \|x - v_j\|^2)`.
+
+    Eq. 7 with the prior outside; the shares do not sum to one (Eq. 6).
+    """
+
+    centers: NDArray[np.float64]
+    tau: float
+    prior: NDArray[np.float64]
+
+    @classmethod
+    def at(cls, centers: NDArray[Any], tau: float) -> CenterGate:
+        """Gate of equal priors."""
+        wide = np.asarray(centers, dtype=np.float64)
+        return cls(wide, tau, np.full(len(wide), 1 / len(wide)))
+
+    @property
+    def coef(self) -> NDArray[np.float64]:
+        """Slopes of the logits."""
+        return center_logits(self.centers, self.tau)[0]
+
+    @property
+    def intercept(self) -> NDArray[np.float64]:
+        """Intercepts of the logits."""
+        return center_logits(self.centers, self.tau)[1]
+
+    @property
+    def n_components(self) -> int:
+        """Number of components."""
+        return len(self.centers)
+
+    def log_shares(self, logits: NDArray[Any]) -> NDArray[Any]:
+        """Logarithms of prior times gate."""
+        return np.asarray(
+            log_softmax(logits, axis=1) + np.log(self.prior).astype(logits.dtype)
+        )
+
+    def update(self, targets: NDArray[Any], step: GateStep) -> CenterGate:
+        """Eq. 20 for the priors, Eq. 13 and 14 for the centres."""
+        mass = targets.sum(axis=0, dtype=np.float64)
+        rest = np.maximum(mass - step.prior, np.finfo(float).tiny)
+        centers = fit_center_gate(
+            step.rows, targets, self.centers, self.tau, max_iter=step.max_iter
+        )
+        return CenterGate(centers, self.tau, rest / rest.sum())
+
+    def keep(self, survivors: Mask) -> CenterGate:
+        """Leave components out."""
+        prior = self.prior[survivors]
+        return replace(
+            self, centers=self.centers[survivors], prior=prior / prior.sum()
+        )
+
+
+@dataclass(frozen=True)
+class TwoLevelGate:
+    """Gates of groups, and inside each group a gate of its components (Eq. 22).
+
+    Attributes
+    ----------
+    top : SoftmaxGate or CenterGate
+        Shares of the groups.
+    groups : tuple of gates
+        Shares of the components within each group; the components are numbered group
+        by group.
+    """
+
+    top: SoftmaxGate | CenterGate
+    groups: tuple[SoftmaxGate | CenterGate, ...]
+
+    @property
+    def coef(self) -> NDArray[np.float64]:
+        """Slopes of the logits: the groups', then the components'."""
+        return np.concatenate([gate.coef for gate in (self.top, *self.groups)])
+
+    @property
+    def intercept(self) -> NDArray[np.float64]:
+        """Intercepts of the logits."""
+        return np.concatenate([gate.intercept for gate in (self.top, *self.groups)])
+
+    @property
+    def n_components(self) -> int:
+        """Number of components in all groups."""
+        return sum(gate.n_components for gate in self.groups)
+
+    def log_shares(self, logits: NDArray[Any]) -> NDArray[Any]:
+        """Logarithms of the products of both levels' shares."""
+        n_groups = self.top.n_components
+        of_groups = self.top.log_shares(logits[:, :n_groups])
+        within = logits[:, n_groups:]
+        return np.concatenate(
+            [
+                gate.log_shares(within[:, part]) + of_groups[:, [g]]
+                for g, (gate, part) in enumerate(self._parts())
+            ],
+            axis=1,
+        )
+
+    def update(self, targets: NDArray[Any], step: GateStep) -> TwoLevelGate:
+        """Groups match the sums of their components, components their own."""
+        parts = [part for _, part in self._parts()]
+        sums = np.stack([targets[:, part].sum(axis=1) for part in parts], axis=1)
+        return TwoLevelGate(
+            self.top.update(sums, step),
+            tuple(gate.update(targets[:, part], step) for gate, part in self._parts()),
+        )
+
+    def keep(self, survivors: Mask) -> TwoLevelGate:
+        """Leave components out, and groups that have none left."""
+        left = [survivors[part] for _, part in self._parts()]
+        alive = np.array([mask.any() for mask in left])
+        return TwoLevelGate(
+            self.top.keep(alive),
+            tuple(
+                gate.keep(mask)
+                for gate, mask in zip(self.groups, left, strict=True)
+                if mask.any()
+            ),
+        )
+
+    def _parts(self) -> list[tuple[SoftmaxGate | CenterGate, slice]]:
+        """Gate of each group and where its components are."""
+        ends = np.cumsum([gate.n_components for gate in self.groups])
+        return [
+            (gate, slice(int(end) - gate.n_components, int(end)))
+            for gate, end in zip(self.groups, ends, strict=True)
+        ]

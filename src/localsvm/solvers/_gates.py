@@ -1,0 +1,227 @@
+r"""Softmax gates that match soft targets: the M-step of a mixture's gate.
+
+A gate gives component j the share :math:`g_{ij} = \mathrm{softmax}_j(a_j \cdot x_i +
+b_j)` of row i. Given targets :math:`q_{ij} \ge 0` it minimises
+
+.. math:: F = -\sum_{ij} q_{ij} \log g_{ij},
+
+Eq. 13 of Fu et al. (2010), over all components jointly. With
+:math:`R_{ij} = g_{ij} \sum_k q_{ik} - q_{ij}` the gradient is :math:`\sum_i R_{ij} x_i`
+for :math:`a_j` and :math:`\sum_i R_{ij}` for :math:`b_j`: F is convex in (a, b).
+Centres :math:`v_j` with :math:`a_j = 2 \tau v_j`, :math:`b_j = -\tau \|v_j\|^2` give the
+paper's gate, and the chain rule its Eq. 14; there F is not convex.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, sparse
+
+from localsvm._threads import sum_row_blocks
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class GateRows:
+    """Rows that gates are fitted to, and the unit in which steps are measured.
+
+    Attributes
+    ----------
+    X : ndarray or CSR of shape (n_samples, n_features)
+    origin : ndarray of shape (n_features,)
+        Weights meet ``x - origin`` while they are fitted.
+    scale : float
+        Root mean squared norm of ``x - origin``.
+    n_jobs : int or None
+        Threads; results do not depend on them.
+    """
+
+    X: Any
+    origin: NDArray[np.float64]
+    scale: float
+    n_jobs: int | None = None
+
+
+def gate_loss(
+    X: Any,
+    targets: NDArray[Any],
+    coef: Matrix,
+    intercept: Matrix,
+    n_jobs: int | None = None,
+) -> tuple[float, Matrix, Matrix]:
+    """Evaluate F and its gradients for ``coef`` and ``intercept``.
+
+    Costs two matrix products of n d K in the dtype of X; sums are in float64 and in
+    one order whatever the number of threads.
+    """
+    slope = np.ascontiguousarray(coef.T, dtype=X.dtype)
+    offset = intercept.astype(X.dtype)
+
+    def evaluate(rows: slice) -> tuple[Any, ...]:
+        block = X[rows]
+        wanted = targets[rows]
+        logits = np.asarray(block @ slope) + offset
+        logits -= logits.max(axis=1, keepdims=True)
+        shares = np.exp(logits)
+        total = shares.sum(axis=1, keepdims=True)
+        logits -= np.log(total)
+        loss = -np.einsum("ij,ij->", wanted, logits, dtype=np.float64)
+        shares *= wanted.sum(axis=1, keepdims=True) / total
+        shares -= wanted
+        return loss, _product(shares, block), shares.sum(axis=0, dtype=np.float64)
+
+    loss, coef_gradient, intercept_gradient = sum_row_blocks(
+        evaluate, X.shape[0], n_jobs
+    )
+    return float(loss), coef_gradient, intercept_gradient
+
+
+def fit_linear_gate(
+    rows: GateRows,
+    targets: NDArray[Any],
+    start: tuple[Matrix, Matrix],
+    *,
+    ridge: float,
+    max_iter: int,
+) -> tuple[Matrix, Matrix]:
+    r"""Lower F plus the ridge, over weights and intercepts, by L-BFGS.
+
+    Parameters
+    ----------
+    rows : GateRows
+    targets : ndarray of shape (n_samples, n_components)
+        Not negative; rows may have any sum.
+    start : tuple of (coef, intercept)
+    ridge : float
+        Adds :math:`\tfrac12` ridge :math:`\cdot Q \sigma^2 \sum_j \|a_j\|^2` with the
+        sum Q of the targets and the scale :math:`\sigma` of the rows.
+    max_iter : int
+        Steps of L-BFGS.
+
+    Returns
+    -------
+    coef : ndarray of shape (n_components, n_features)
+    intercept : ndarray of shape (n_components,)
+        Never worse than ``start``.
+    """
+    n_components, n_features = start[0].shape
+    mass = float(targets.sum(dtype=np.float64))
+
+    def unpack(theta: NDArray[np.float64]) -> tuple[Matrix, Matrix]:
+        weights = theta.reshape(n_components, n_features + 1)
+        coef = weights[:, :-1] / rows.scale
+        return coef, weights[:, -1] - coef @ rows.origin
+
+    def objective(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        loss, by_coef, by_intercept = gate_loss(
+            rows.X, targets, *unpack(theta), rows.n_jobs
+        )
+        scaled = theta.reshape(n_components, n_features + 1)[:, :-1]
+        by_coef -= np.outer(by_intercept, rows.origin)
+        by_coef /= rows.scale * mass
+        by_coef += ridge * scaled
+        gradient = np.column_stack([by_coef, by_intercept / mass])
+        return loss / mass + 0.5 * ridge * float((scaled**2).sum()), gradient.ravel()
+
+    coef, intercept = start
+    theta = np.column_stack([coef * rows.scale, intercept + coef @ rows.origin])
+    return unpack(_descend(objective, theta.ravel(), max_iter))
+
+
+def fit_center_gate(
+    rows: GateRows,
+    targets: NDArray[Any],
+    centers: Matrix,
+    tau: float,
+    *,
+    max_iter: int,
+) -> Matrix:
+    """Lower F over the centres of the paper's gate (Eq. 13 and 14) by L-BFGS.
+
+    Parameters
+    ----------
+    rows : GateRows
+    targets : ndarray of shape (n_samples, n_components)
+    centers : ndarray of shape (n_components, n_features)
+        Where to start.
+    tau : float
+    max_iter : int
+        Steps of L-BFGS.
+
+    Returns
+    -------
+    centers : ndarray of shape (n_components, n_features)
+        Never worse than the start.
+    """
+    unit = 2 * tau * rows.scale
+    mass = float(targets.sum(dtype=np.float64))
+
+    def objective(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        loss, gradient = center_gate_loss(
+            rows.X, targets, theta.reshape(centers.shape) / unit, tau, rows.n_jobs
+        )
+        return loss / mass, gradient.ravel() / (mass * unit)
+
+    theta = _descend(objective, centers.ravel() * unit, max_iter)
+    return theta.reshape(centers.shape) / unit
+
+
+def center_gate_loss(
+    X: Any,
+    targets: NDArray[Any],
+    centers: Matrix,
+    tau: float,
+    n_jobs: int | None = None,
+) -> tuple[float, Matrix]:
+    """Evaluate F of the paper's gate and its gradient for the centres (Eq. 14)."""
+    loss, by_coef, by_intercept = gate_loss(
+        X, targets, *center_logits(centers, tau), n_jobs
+    )
+    return loss, 2 * tau * (by_coef - by_intercept[:, np.newaxis] * centers)
+
+
+def center_logits(centers: Matrix, tau: float) -> tuple[Matrix, Matrix]:
+    r"""Write :math:`-\tau \|x - v_j\|^2` as linear in x, up to what all j share.
+
+    The mean centre is taken out first: float32 loses less to cancellation.
+    """
+    mean = centers.mean(axis=0)
+    shifted = centers - mean
+    return 2 * tau * shifted, -tau * (shifted * (shifted + 2 * mean)).sum(axis=1)
+
+
+def _descend(
+    objective: Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]],
+    start: NDArray[np.float64],
+    max_iter: int,
+) -> NDArray[np.float64]:
+    """Take at most ``max_iter`` steps of L-BFGS and return the lowest point seen."""
+    lowest, best = np.inf, start
+
+    def remember(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        nonlocal lowest, best
+        value, gradient = objective(theta)
+        if value < lowest:
+            lowest, best = value, theta.copy()
+        return value, gradient
+
+    optimize.minimize(
+        remember,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": max_iter, "ftol": 0.0, "gtol": 1e-9},
+    )
+    return best
+
+
+def _product(shares: NDArray[Any], block: Any) -> Matrix:
+    if sparse.issparse(block):
+        return np.asarray((block.T @ shares).T, dtype=np.float64)
+    return np.asarray(shares.T @ block, dtype=np.float64)
