@@ -10,6 +10,7 @@ from localsvm import (
     GradientMetric,
     LocalSVC,
     LocalSVCCV,
+    MixtureSVC,
     NeighborSVC,
     ReducedSVC,
     StagedSVC,
@@ -27,6 +28,7 @@ WEIGHT_CHECKS = (
     "check_sample_weight_equivalence_on_sparse_data",
 )
 TIGHT = {"tol": 1e-12, "max_iter": 100_000}
+TIGHT_MIXTURE = {"max_iter": 3, "svm_tol": 1e-12, "svm_max_iter": 2000}
 GIVEN = {"C": 1.0, "cell_size": 5, "gamma_factor": 2.0, "kernel_C": 10.0}
 # The weight checks compare decision values to 1e-7. Near the optimum of the squared
 # hinge the gap is quadratic in the error, so there only the passes are limited.
@@ -77,6 +79,16 @@ def expected_failures(estimator):
         LocalSVC(n_neighbors=4, route="center", kernel="linear", tol=1e-12),
         LocalSVC(n_neighbors=4, kernel="poly", degree=2, coef0=1.0, tol=1e-12),
         LocalSVCCV(Cs=[1.0, 10.0]),
+        MixtureSVC(),
+        MixtureSVC(n_components=3, **TIGHT_MIXTURE),
+        MixtureSVC(n_components=3, gate="paper", **TIGHT_MIXTURE),
+        MixtureSVC(
+            n_components=4,
+            levels=2,
+            prior=0.02,
+            gate_reg=1e-3,
+            **TIGHT_MIXTURE,
+        ),
         NeighborSVC(),
         NeighborSVC(n_neighbors=5, tol=1e-12),
         NeighborSVC(n_neighbors=5, metric=GradientMetric(), tol=1e-12),

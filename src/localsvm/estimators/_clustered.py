@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from localsvm._checks import check_parameters, integer, one_of, real
 from localsvm.cluster import RegionCodes
 from localsvm.estimators._base import StageClock, TrainingRows
-from localsvm.estimators._clustered_base import SCALED_C, BaseClusteredSVC
+from localsvm.estimators._clustered_base import BaseClusteredSVC
 from localsvm.estimators._generalization_bound import (
     GeneralizationBound,
     clustered_bound,
@@ -20,6 +20,7 @@ from localsvm.estimators._leave_one_out import (
     leave_one_out_decisions,
     signed_duals,
 )
+from localsvm.estimators._scale import SCALED_C
 
 
 class ClusteredSVC(BaseClusteredSVC):

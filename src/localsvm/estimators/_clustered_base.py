@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from localsvm._checks import (
     boolean,
@@ -20,15 +18,17 @@ from localsvm._checks import (
     with_methods,
 )
 from localsvm._threads import effective_n_jobs
-from localsvm.cluster import HardRegions, RegionCodes, SampledKMeans, SoftRegions
+from localsvm.cluster import HardRegions, RegionCodes, SoftRegions
 from localsvm.estimators._base import (
     BaseLocalClassifier,
     StageClock,
     TrainingRows,
     check_solution,
 )
+from localsvm.estimators._clustering import centers_of, fit_clusterer
 from localsvm.estimators._metric import in_columns
 from localsvm.estimators._regional_model import RegionalModel
+from localsvm.estimators._scale import intercept_constant, mean_squared_norm
 from localsvm.solvers import (
     LinearProblem,
     LinearSolution,
@@ -37,8 +37,6 @@ from localsvm.solvers import (
     solve_codes,
     solve_codes_jointly,
 )
-
-SCALED_C = 10.0
 
 Regions = HardRegions | SoftRegions
 
@@ -123,19 +121,7 @@ class BaseClusteredSVC(BaseLocalClassifier):
     def _fit_clusterer(
         self, rows: TrainingRows, n_clusters: int | str, seed: int
     ) -> Any:
-        """Cluster the rows of positive weight."""
-        if self.clusterer is None:
-            clusterer: Any = SampledKMeans(
-                n_clusters, compute_labels=False, random_state=seed, n_jobs=self.n_jobs
-            )
-        else:
-            clusterer = clone(self.clusterer)
-            if n_clusters != "auto" and "n_clusters" in clusterer.get_params():
-                clusterer.set_params(n_clusters=n_clusters)
-        if has_fit_parameter(clusterer, "sample_weight"):
-            return clusterer.fit(rows.X, sample_weight=rows.sample_weight)
-        present = rows.sample_weight > 0
-        return clusterer.fit(rows.X if present.all() else rows.X[present])
+        return fit_clusterer(self.clusterer, rows, n_clusters, seed, self.n_jobs)
 
     def _cut(self, rows: TrainingRows, clusterer: Any) -> tuple[Regions, RegionCodes]:
         """Give each row its region or regions."""
@@ -144,7 +130,7 @@ class BaseClusteredSVC(BaseLocalClassifier):
             labels = hard.learn(rows.X).astype(np.int32)[:, np.newaxis]
             return hard, RegionCodes(labels, np.ones(labels.shape, rows.X.dtype))
         soft = SoftRegions(
-            _centers(clusterer, rows),
+            centers_of(clusterer, rows),
             n_nearest=self.n_nearest,
             sharpness=self.sharpness,
         )
@@ -200,11 +186,8 @@ class BaseClusteredSVC(BaseLocalClassifier):
 
     def _scale(self, rows: TrainingRows) -> float:
         """Fix the constant column; return the mean squared norm of the rows."""
-        mean = _mean_squared_norm(rows)
-        constant = self.intercept_scaling
-        if constant == "scale":
-            constant = np.sqrt(mean)
-        self.intercept_scaling_ = float(constant) if self.fit_intercept else 0.0
+        mean = mean_squared_norm(rows)
+        self.intercept_scaling_ = intercept_constant(self, mean)
         return mean
 
     def _options(
@@ -301,35 +284,6 @@ class BaseClusteredSVC(BaseLocalClassifier):
                 f"loss='hinge'; found assignment={self.assignment!r} and "
                 f"loss={self.loss!r}."
             )
-
-
-def _mean_squared_norm(rows: TrainingRows) -> float:
-    """Weighted mean of the rows' squared norms; 1 if that is zero or overflows."""
-    mean = float(np.average(squared_norms(rows.X), weights=rows.sample_weight))
-    return mean if 0 < mean < np.inf else 1.0
-
-
-def squared_norms(X: Any) -> NDArray[np.float64]:
-    """Squared norm of each row."""
-    if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    return np.asarray(np.einsum("ij,ij->i", X, X, dtype=np.float64))
-
-
-def _centers(clusterer: Any, rows: TrainingRows) -> NDArray[Any]:
-    centers = getattr(clusterer, "cluster_centers_", None)
-    if centers is not None:
-        return np.asarray(centers)
-    labels = HardRegions(clusterer).learn(rows.X)
-    members = sparse.csr_array(
-        (rows.sample_weight, (labels, np.arange(len(labels)))),
-        shape=(labels.max() + 1, len(labels)),
-    )
-    mass = np.asarray(members.sum(axis=1)).ravel()
-    members, mass = members[mass > 0], mass[mass > 0]
-    sums = members @ rows.X
-    dense = sums.toarray() if sparse.issparse(sums) else np.asarray(sums)
-    return np.asarray(dense / mass[:, np.newaxis])
 
 
 def _with_global_node(

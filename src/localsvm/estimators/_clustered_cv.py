@@ -14,12 +14,13 @@ from sklearn.model_selection import check_cv
 from localsvm._checks import check_parameters, integer, list_of, one_of, real
 from localsvm._threads import map_in_threads
 from localsvm.estimators._base import StageClock, TrainingRows
-from localsvm.estimators._clustered_base import SCALED_C, BaseClusteredSVC
+from localsvm.estimators._clustered_base import BaseClusteredSVC
 from localsvm.estimators._grid_scores import (
     best_setting,
     results_table,
     score_decisions,
 )
+from localsvm.estimators._scale import SCALED_C
 from localsvm.solvers import SolverOptions, Status
 
 _SCALED_C_FACTORS = (0.1, 0.3, 1.0, 3.0)

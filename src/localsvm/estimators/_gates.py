@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax
+from scipy.special import log_softmax, softmax
 
 from localsvm.solvers import (
     GateRows,
@@ -29,7 +29,7 @@ class GateStep:
     max_iter : int
         Steps of L-BFGS.
     ridge : float
-        Penalty of a linear gate's weights.
+        Penalty of the squared norm of a linear gate's weights, halved.
     prior : float
         The :math:`\nu` of Eq. 20, in rows.
     """
@@ -44,7 +44,8 @@ class Gate(Protocol):
     """Shares of the components as a function of x.
 
     ``coef`` and ``intercept`` give linear functions of x, the logits, from which
-    ``log_shares`` makes the logarithm of prior times gate.
+    ``log_shares`` makes the logarithm of prior times gate; ``slopes`` are its
+    derivatives, of shape (n, n_components, n_logits).
     """
 
     @property
@@ -54,6 +55,8 @@ class Gate(Protocol):
     @property
     def n_components(self) -> int: ...
     def log_shares(self, logits: NDArray[Any]) -> NDArray[Any]: ...
+    def slopes(self, logits: NDArray[Any]) -> NDArray[Any]: ...
+    def penalty(self, step: GateStep) -> float: ...
     def update(self, targets: NDArray[Any], step: GateStep) -> Self: ...
     def keep(self, survivors: Mask) -> Self: ...
 
@@ -84,6 +87,14 @@ class SoftmaxGate:
     def log_shares(self, logits: NDArray[Any]) -> NDArray[Any]:
         """Logarithms of the shares."""
         return np.asarray(log_softmax(logits, axis=1))
+
+    def slopes(self, logits: NDArray[Any]) -> NDArray[Any]:
+        """Derive the log shares by the logits."""
+        return _softmax_slopes(logits)
+
+    def penalty(self, step: GateStep) -> float:
+        """Cost of the ridge in log-likelihood."""
+        return 0.5 * step.ridge * float((self.coef**2).sum())
 
     def update(self, targets: NDArray[Any], step: GateStep) -> SoftmaxGate:
         """Match the responsibilities (the joint form of Eq. 13)."""
@@ -146,6 +157,15 @@ class CenterGate:
             log_softmax(logits, axis=1) + np.log(self.prior).astype(logits.dtype)
         )
 
+    def slopes(self, logits: NDArray[Any]) -> NDArray[Any]:
+        """Derive the log shares by the logits."""
+        return _softmax_slopes(logits)
+
+    def penalty(self, step: GateStep) -> float:
+        """Nothing: the printed gate has no ridge."""
+        del step
+        return 0.0
+
     def update(self, targets: NDArray[Any], step: GateStep) -> CenterGate:
         """Eq. 20 for the priors, Eq. 13 and 14 for the centres."""
         mass = targets.sum(axis=0, dtype=np.float64)
@@ -158,9 +178,7 @@ class CenterGate:
     def keep(self, survivors: Mask) -> CenterGate:
         """Leave components out."""
         prior = self.prior[survivors]
-        return replace(
-            self, centers=self.centers[survivors], prior=prior / prior.sum()
-        )
+        return replace(self, centers=self.centers[survivors], prior=prior / prior.sum())
 
 
 @dataclass(frozen=True)
@@ -207,8 +225,23 @@ class TwoLevelGate:
             axis=1,
         )
 
+    def slopes(self, logits: NDArray[Any]) -> NDArray[Any]:
+        """Derive the log shares by the logits of both levels."""
+        n_groups = self.top.n_components
+        slopes = np.zeros((len(logits), self.n_components, logits.shape[1]))
+        of_groups = self.top.slopes(logits[:, :n_groups])
+        for g, (gate, part) in enumerate(self._parts()):
+            slopes[:, part, :n_groups] = of_groups[:, [g]]
+            within = slice(n_groups + part.start, n_groups + part.stop)
+            slopes[:, part, within] = gate.slopes(logits[:, within])
+        return slopes
+
+    def penalty(self, step: GateStep) -> float:
+        """Cost of the ridge in log-likelihood, on both levels."""
+        return sum(gate.penalty(step) for gate in (self.top, *self.groups))
+
     def update(self, targets: NDArray[Any], step: GateStep) -> TwoLevelGate:
-        """Groups match the sums of their components, components their own."""
+        """Match sums of responsibilities by groups, and within groups by components."""
         parts = [part for _, part in self._parts()]
         sums = np.stack([targets[:, part].sum(axis=1) for part in parts], axis=1)
         return TwoLevelGate(
@@ -236,3 +269,8 @@ class TwoLevelGate:
             (gate, slice(int(end) - gate.n_components, int(end)))
             for gate, end in zip(self.groups, ends, strict=True)
         ]
+
+
+def _softmax_slopes(logits: NDArray[Any]) -> NDArray[Any]:
+    """Jacobian of the log-softmax: the identity minus the shares."""
+    return np.asarray(np.eye(logits.shape[1]) - softmax(logits, axis=1)[:, np.newaxis])

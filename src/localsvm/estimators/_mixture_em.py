@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -99,6 +98,16 @@ class MixtureFit:
             self.gate, experts.coef, experts.intercept, self.rows.X.dtype
         )
 
+    def penalty(self, C: float, options: StepOptions) -> float:
+        r"""Cost of the priors in log-likelihood (Eq. 8).
+
+        :math:`\sum_j \|w_j\|^2 / (2 C)` of Eq. 9, and the ridge of the gate.
+        """
+        constant = self.weighted.problem.intercept_scaling or 1.0
+        experts = self.experts
+        squares = (experts.coef**2).sum() + (experts.intercept**2).sum() / constant**2
+        return float(squares) / (2 * C) + self.gate.penalty(options.gate)
+
     def expect(self, options: StepOptions) -> Expectation:
         """E-step, repeated without the components that it leaves too little mass."""
         while True:
@@ -149,9 +158,7 @@ def expectation(
         hit = class_scores(log_shares, losses).argmax(axis=1) == classes
         return (
             weight @ shares[part],
-            np.einsum(
-                "i,ij,ijt->jt", bounds, seen, task_losses(decisions, classes)
-            ),
+            np.einsum("i,ij,ijt->jt", bounds, seen, task_losses(decisions, classes)),
             weight @ total[:, 0].astype(np.float64),
             weight @ hit,
         )
@@ -165,27 +172,6 @@ def expectation(
 
 def surviving(mass: NDArray[np.float64], prior: float) -> NDArray[np.bool_]:
     """Components with more mass than the prior takes (Eq. 20); the heaviest always."""
-    survivors = mass > max(prior, _VANISHED * mass.sum())
+    survivors: NDArray[np.bool_] = mass > max(prior, _VANISHED * mass.sum())
     survivors[mass.argmax()] = True
     return survivors
-
-
-def penalized_likelihood(
-    log_likelihood: float, experts: Experts, constant: float, C: float
-) -> float:
-    r"""Eq. 8: the log-likelihood and the prior :math:`-\|w_j\|^2 / (2 C)` of the SVMs."""
-    squares = (experts.coef**2).sum() + ((experts.intercept / (constant or 1)) ** 2).sum()
-    return log_likelihood - float(squares) / (2 * C)
-
-
-class StepTimer:
-    """Seconds since it was last asked."""
-
-    def __init__(self) -> None:
-        self._last = time.perf_counter()
-
-    def lap(self) -> float:
-        """Seconds since the last lap."""
-        now = time.perf_counter()
-        seconds, self._last = now - self._last, now
-        return seconds

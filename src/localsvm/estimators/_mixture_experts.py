@@ -1,4 +1,4 @@
-"""The linear SVMs of a mixture: weighted by responsibilities, started where they were."""
+"""The linear SVMs of a mixture, weighted by responsibilities, from step to step."""
 
 from __future__ import annotations
 
@@ -118,11 +118,11 @@ class WeightedProblem:
         component, rows = np.nonzero(seen.T)
         start = np.searchsorted(component, np.arange(seen.shape[1] + 1))
         shares = responsibilities[rows, component].astype(np.float64)
-        return OverlappingParts(start.astype(np.int64), rows, bounds[rows] * shares)
+        return OverlappingParts(
+            start.astype(np.int64), rows.astype(np.int64), bounds[rows] * shares
+        )
 
-    def _warm_duals(
-        self, parts: OverlappingParts, rates: Rates
-    ) -> NDArray[np.float64]:
+    def _warm_duals(self, parts: OverlappingParts, rates: Rates) -> NDArray[np.float64]:
         """Keep each row's part of its bound."""
         n_samples = self.problem.X.shape[0]
         duals = np.empty((self.problem.n_tasks, len(parts.rows)))

@@ -47,7 +47,7 @@ class MixtureModel:
     @property
     def n_tasks(self) -> int:
         """Number of linear SVMs per component."""
-        return self.coef.shape[1]
+        return int(self.coef.shape[1])
 
     @property
     def n_classes(self) -> int:
@@ -68,11 +68,8 @@ class MixtureModel:
 
         One matrix product for gates and SVMs together.
         """
-        slope, offset = self._stacked
-        values = np.asarray(X @ slope) + offset
-        n_logits = values.shape[1] - self.n_components * self.n_tasks
-        decisions = values[:, n_logits:].reshape(-1, self.n_components, self.n_tasks)
-        return self.gate.log_shares(values[:, :n_logits]), decisions
+        logits, decisions = self._linear_parts(X)
+        return self.gate.log_shares(logits), decisions
 
     def class_scores(self, X: Any, n_jobs: int | None = None) -> NDArray[Any]:
         """Logarithm of each class's sum over the components (Eq. 6 and 21)."""
@@ -113,6 +110,27 @@ class MixtureModel:
         map_row_blocks(respond, X.shape[0], n_jobs)
         return out
 
+    def gradients(self, X: Any) -> NDArray[np.float64]:
+        """Gradient of each class's score at each row, (n, n_classes, n_features)."""
+        logits, decisions = self._linear_parts(X)
+        losses = class_losses(decisions)
+        joint = self.gate.log_shares(logits)[:, :, np.newaxis] - losses
+        parts = normalized(joint)
+        slopes = self.gate.slopes(logits)
+        by_gate = np.einsum("ijc,ijl,ld->icd", parts, slopes, self.gate.coef)
+        by_svm = np.einsum(
+            "ijc,ijtc,jtd->icd", parts, _loss_slopes(decisions), self.coef
+        )
+        return np.asarray(by_gate - by_svm)
+
+    def _linear_parts(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Logits of the gate, and decisions of the SVMs."""
+        slope, offset = self._stacked
+        values = np.asarray(X @ slope) + offset
+        n_logits = values.shape[1] - self.n_components * self.n_tasks
+        decisions = values[:, n_logits:].reshape(-1, self.n_components, self.n_tasks)
+        return values[:, :n_logits], decisions
+
     @cached_property
     def _stacked(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Slopes and offsets of the gate's logits, then of the SVMs."""
@@ -132,7 +150,18 @@ def class_losses(decisions: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([other, own], axis=2)
     own -= other
     own += other.sum(axis=2, keepdims=True)
-    return own
+    return np.asarray(own)
+
+
+def _loss_slopes(decisions: NDArray[Any]) -> NDArray[Any]:
+    """Derive the losses by the decisions: (n, n_components, n_tasks, n_classes)."""
+    n_tasks = decisions.shape[2]
+    own = np.where(decisions < 1, -1.0, 0.0)
+    other = np.where(decisions > -1, 1.0, 0.0)
+    if n_tasks == 1:
+        return np.stack([other, own], axis=3)
+    own_task = np.eye(n_tasks, dtype=bool)
+    return np.where(own_task, own[..., np.newaxis], other[..., np.newaxis])
 
 
 def class_scores(log_shares: NDArray[Any], losses: NDArray[Any]) -> NDArray[Any]:
@@ -153,7 +182,7 @@ def task_losses(decisions: NDArray[Any], class_index: NDArray[Any]) -> NDArray[A
     first = 1 if n_tasks == 1 else 0
     positive = class_index[:, np.newaxis] == np.arange(first, first + n_tasks)
     signs = np.where(positive, 1, -1).astype(decisions.dtype)
-    return np.maximum(0, 1 - signs[:, np.newaxis, :] * decisions)
+    return np.asarray(np.maximum(0, 1 - signs[:, np.newaxis, :] * decisions))
 
 
 def normalized(logarithms: NDArray[Any]) -> NDArray[Any]:

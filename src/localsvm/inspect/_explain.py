@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from localsvm.estimators import MixtureSVC
+
 _SHOWN_FEATURES = 5
 _SHOWN_WEIGHT = 0.05
 
@@ -51,7 +53,8 @@ class Explanation:
     regions : ndarray of shape (n_nearest,)
         Regions of the row, the main one first.
     region_weights : ndarray of shape (n_nearest,)
-        Their weights in the linear function, of unit l2 norm.
+        Their weights in the linear function, of unit l2 norm; of a mixture, the shares
+        of its components.
     n_region_rows : int
         Training rows in the main region.
     feature_names : tuple of str
@@ -61,7 +64,8 @@ class Explanation:
         Weights of the linear function.
     intercept : float
     is_gradient : bool
-        Whether a kernel SVM decides, and ``coef`` is its gradient at the row.
+        Whether a kernel SVM or a mixture decides, and ``coef`` is its gradient at the
+        row.
 
     See Also
     --------
@@ -141,7 +145,7 @@ class Explanation:
         if len(shown) < len(others):
             words.append(f"{len(others) - len(shown)} more below {_SHOWN_WEIGHT}")
         if self.is_gradient:
-            words.append("a kernel SVM: weights are its gradient here")
+            words.append("not linear: weights are its gradient here")
         return ", ".join(words)
 
     def _table(self) -> list[str]:
@@ -188,8 +192,8 @@ def explain(estimator: Any, x: Any, *, feature_names: Any = None) -> Explanation
 
     Notes
     -----
-    A kernel SVM is explained by its gradient at x, which tells how the decision changes
-    near x; the intercept makes up for the rest of the decision value.
+    A kernel SVM, or a mixture, is explained by its gradient at x, which tells how the
+    decision changes near x; the intercept makes up for the rest of the decision value.
 
     Linear SVMs are linear at x once the regions of x are known. With soft assignment
     their weights change with x, too: the explanation says what the decision value is
@@ -233,12 +237,14 @@ def explain(estimator: Any, x: Any, *, feature_names: Any = None) -> Explanation
         values=_values(row),
         coef=coef[0, task].astype(np.float64),
         intercept=float(intercept[0, task]),
-        is_gradient=_has_kernel(estimator, int(regions[0, 0])),
+        is_gradient=_is_curved(estimator, int(regions[0, 0])),
     )
 
 
-def _has_kernel(estimator: Any, region: int) -> bool:
-    """Whether a region is decided by a kernel SVM."""
+def _is_curved(estimator: Any, region: int) -> bool:
+    """Whether a region is decided by a kernel SVM, or by several linear ones."""
+    if isinstance(estimator, MixtureSVC):
+        return True
     stages = getattr(estimator, "region_stage_", None)
     return not hasattr(estimator, "coef_") if stages is None else stages[region] == 2
 

@@ -8,8 +8,8 @@ b_j)` of row i. Given targets :math:`q_{ij} \ge 0` it minimises
 Eq. 13 of Fu et al. (2010), over all components jointly. With
 :math:`R_{ij} = g_{ij} \sum_k q_{ik} - q_{ij}` the gradient is :math:`\sum_i R_{ij} x_i`
 for :math:`a_j` and :math:`\sum_i R_{ij}` for :math:`b_j`: F is convex in (a, b).
-Centres :math:`v_j` with :math:`a_j = 2 \tau v_j`, :math:`b_j = -\tau \|v_j\|^2` give the
-paper's gate, and the chain rule its Eq. 14; there F is not convex.
+Centres :math:`v_j` with :math:`a_j = 2 \tau v_j`, :math:`b_j = -\tau \|v_j\|^2` give
+the paper's gate, and the chain rule its Eq. 14; there F is not convex.
 """
 
 from __future__ import annotations
@@ -99,8 +99,7 @@ def fit_linear_gate(
         Not negative; rows may have any sum.
     start : tuple of (coef, intercept)
     ridge : float
-        Adds :math:`\tfrac12` ridge :math:`\cdot Q \sigma^2 \sum_j \|a_j\|^2` with the
-        sum Q of the targets and the scale :math:`\sigma` of the rows.
+        Adds :math:`\tfrac12` ridge :math:`\sum_j \|a_j\|^2`.
     max_iter : int
         Steps of L-BFGS.
 
@@ -112,6 +111,7 @@ def fit_linear_gate(
     """
     n_components, n_features = start[0].shape
     mass = float(targets.sum(dtype=np.float64))
+    relative_ridge = ridge / (mass * rows.scale**2)
 
     def unpack(theta: NDArray[np.float64]) -> tuple[Matrix, Matrix]:
         weights = theta.reshape(n_components, n_features + 1)
@@ -125,9 +125,10 @@ def fit_linear_gate(
         scaled = theta.reshape(n_components, n_features + 1)[:, :-1]
         by_coef -= np.outer(by_intercept, rows.origin)
         by_coef /= rows.scale * mass
-        by_coef += ridge * scaled
+        by_coef += relative_ridge * scaled
         gradient = np.column_stack([by_coef, by_intercept / mass])
-        return loss / mass + 0.5 * ridge * float((scaled**2).sum()), gradient.ravel()
+        penalty = 0.5 * relative_ridge * float((scaled**2).sum())
+        return loss / mass + penalty, gradient.ravel()
 
     coef, intercept = start
     theta = np.column_stack([coef * rows.scale, intercept + coef @ rows.origin])

@@ -1,0 +1,53 @@
+"""Regions from any clusterer: a fitted copy, and its centres."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from localsvm.cluster import HardRegions, SampledKMeans
+from localsvm.estimators._base import TrainingRows
+
+
+def fit_clusterer(
+    clusterer: Any,
+    rows: TrainingRows,
+    n_clusters: int | str,
+    seed: int,
+    n_jobs: int | None,
+) -> Any:
+    """Cluster the rows of positive weight by a copy; None is ``SampledKMeans``."""
+    if clusterer is None:
+        fitted: Any = SampledKMeans(
+            n_clusters, compute_labels=False, random_state=seed, n_jobs=n_jobs
+        )
+    else:
+        fitted = clone(clusterer)
+        if n_clusters != "auto" and "n_clusters" in fitted.get_params():
+            fitted.set_params(n_clusters=n_clusters)
+    if has_fit_parameter(fitted, "sample_weight"):
+        return fitted.fit(rows.X, sample_weight=rows.sample_weight)
+    present = rows.sample_weight > 0
+    return fitted.fit(rows.X if present.all() else rows.X[present])
+
+
+def centers_of(clusterer: Any, rows: TrainingRows) -> NDArray[Any]:
+    """``cluster_centers_`` of a fitted clusterer, or the means of its clusters."""
+    centers = getattr(clusterer, "cluster_centers_", None)
+    if centers is not None:
+        return np.asarray(centers)
+    labels = HardRegions(clusterer).learn(rows.X)
+    members = sparse.csr_array(
+        (rows.sample_weight, (labels, np.arange(len(labels)))),
+        shape=(labels.max() + 1, len(labels)),
+    )
+    mass = np.asarray(members.sum(axis=1)).ravel()
+    members, mass = members[mass > 0], mass[mass > 0]
+    sums = members @ rows.X
+    dense = sums.toarray() if sparse.issparse(sums) else np.asarray(sums)
+    return np.asarray(dense / mass[:, np.newaxis])
