@@ -5,12 +5,14 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from localsvm._threads import (
     call_interruptibly,
     map_in_threads,
     map_interruptibly,
+    sum_row_blocks,
 )
 
 MAPS = [lambda *args: list(map_interruptibly(*args)), map_in_threads]
@@ -171,3 +173,16 @@ def test_libraries_are_limited_as_long_as_any_thread_asks(code):
         env={**os.environ, "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"},
     )
     assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("n_rows", [1, 2048, 2049, 200_000])
+def test_row_blocks_add_up_to_the_same_bits_on_any_number_of_threads(n_rows):
+    values = np.random.default_rng(0).standard_normal(n_rows)
+
+    def add(rows):
+        return values[rows].sum(), np.array([rows.stop - rows.start])
+
+    sums = [sum_row_blocks(add, n_rows, n_jobs) for n_jobs in (1, 2, 5)]
+    assert sums[0][0] == pytest.approx(values.sum())
+    assert sums[0][1] == [n_rows]
+    assert all(other[0] == sums[0][0] for other in sums)

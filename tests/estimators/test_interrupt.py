@@ -18,7 +18,7 @@ LONG_FIT = """
 import os, signal, sys, threading, time
 import numpy as np
 from localsvm import ClusteredSVC, ClusteredSVCCV, LocalSVC, LocalSVCCV, NeighborSVC
-from localsvm import ReducedSVC, SupportClusterSVC
+from localsvm import MixtureSVC, ReducedSVC, SupportClusterSVC
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal((30_000, 40)), rng.integers(0, {n_classes}, 30_000)
 {prepare}
@@ -127,6 +127,17 @@ model.set_params(C=1e12, gamma=1e-4, tol=1e-12, method="{method}")
 """
     call = "model.fit(X[:2000], y[:2000])"
     assert seconds_to_answer(prepare, n_classes, call) < 1.0
+
+
+@pytest.mark.parametrize(
+    "slow", ["svm_tol=1e-15, svm_max_iter=10**9, C=1e6", "gate_steps=10**6"]
+)
+def test_mixture_is_interrupted(slow):
+    prepare = f"""
+model = MixtureSVC(8, n_jobs=2, random_state=0).fit(X[:500], y[:500])
+model.set_params(max_iter=10**6, tol=0, {slow})
+"""
+    assert seconds_to_answer(prepare) < 1.0
 
 
 def test_batch_of_a_stream_is_interrupted():

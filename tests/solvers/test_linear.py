@@ -7,10 +7,12 @@ from sklearn.svm import LinearSVC
 from conftest import store
 from localsvm.solvers import (
     LinearProblem,
+    OverlappingParts,
     SolverOptions,
     Status,
     solve_blocks,
     solve_codes,
+    solve_overlapping,
 )
 from oracles import linear_svm
 
@@ -317,3 +319,29 @@ def test_overflowing_rows_are_reported():
     huge = LinearProblem(X * 1e200, problem.class_index, 2, problem.bounds)
     solution = single(huge, max_iter=20)
     assert solution.count(Status.not_finite) == 1
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_overlapping_parts_match_quadratic_programmes(n_classes, storage, seed):
+    problem, X = make_problem(seed, n_classes=n_classes, storage=storage)
+    shares = np.random.default_rng(seed).random((len(X), 3))
+    seen = shares > 0.4
+    part, rows = np.nonzero(seen.T)
+    parts = OverlappingParts(
+        np.searchsorted(part, np.arange(4)).astype(np.int64),
+        rows.astype(np.int64),
+        2 * shares[rows, part],
+    )
+    solution = solve_overlapping(
+        problem, parts, (X**2).sum(axis=1), options=SolverOptions(**TIGHT)
+    )
+    assert solution.duals.shape == (problem.n_tasks, len(rows))
+    biased = linear_svm.with_bias(X, 1.0)
+    for task in range(problem.n_tasks):
+        for j in range(3):
+            bounds = np.where(seen[:, j], 2 * shares[:, j], 0)
+            expected, primal = linear_svm.solve(biased, signs(problem, task), bounds)
+            found = weights(solution, task)[j]
+            np.testing.assert_allclose(found, expected, atol=1e-3)
+            certificate = solution.certificates[task * 3 + j]
+            assert certificate.primal == pytest.approx(primal, rel=1e-6)

@@ -14,6 +14,7 @@ from localsvm._checks import (
     real,
     with_methods,
 )
+from localsvm._threads import single_threaded_libraries
 from localsvm.estimators._base import StageClock, TrainingRows
 from localsvm.estimators._mixture_base import BaseMixture
 
@@ -167,9 +168,10 @@ class MixtureSVC(BaseMixture):
     linear softmax, as :math:`\|x\|^2` cancels. (iii) Eq. 13 is minimised jointly;
     Eq. 14 has the factor :math:`2 \tau`. (iv) The exponents of Eq. 21 are negative:
     :math:`e^{-\max(0, 1 - f)} - e^{-\max(0, 1 + f)}`. (v) Eq. 20 keeps the heaviest
-    component when :math:`\nu` would take all. In the softmax gate the rule of Eq. 20
-    acts on the targets: those of component j are scaled to sum to its mass minus
-    :math:`\nu`.
+    component when :math:`\nu` would take all. With the softmax gate the lightest is
+    dropped alone, and the rest may live on its rows: ten components of equal mass would
+    else vanish together. There the rule of Eq. 20 acts on the targets: those of
+    component j are scaled to sum to its mass minus :math:`\nu`.
 
     Several classes share one gate: a component has an SVM of each class against the
     rest and the loss of a label is the sum of theirs. One gate per class is
@@ -288,10 +290,12 @@ class MixtureSVC(BaseMixture):
         fit = self._start(training, seed, clock)
         gate_rows = self._gate_rows(training)
         watch = self._watch(validation)
-        for step in range(self.max_iter + 1):
-            options = self._step_options(fit, gate_rows, seed + step)
-            found = fit.expect(options)
-            if watch.is_last(step, fit, found, options):
-                break
-            fit.maximize(found, options)
+        # Set once, as the limits cost more than a step on few rows.
+        with single_threaded_libraries():
+            for step in range(self.max_iter + 1):
+                options = self._step_options(fit, gate_rows, seed + step)
+                found = fit.expect(options)
+                if watch.is_last(step, fit, found, options):
+                    break
+                fit.maximize(found, options)
         self._keep(watch, fit)

@@ -264,7 +264,9 @@ class BaseMixture(BaseLocalClassifier):
             prior=self.prior * weight,
         )
         solver = self._solver_options(seed, fit.clock)
-        return StepOptions(step, solver, self.min_responsibility)
+        return StepOptions(
+            step, solver, self.min_responsibility, prune_at_once=self.gate == "paper"
+        )
 
     def _gate_rows(self, rows: TrainingRows) -> GateRows:
         weight = rows.sample_weight

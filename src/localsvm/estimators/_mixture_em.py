@@ -61,11 +61,15 @@ class StepOptions:
     solver : SolverOptions
     cutoff : float
         Responsibility from which on a component's SVM sees a row.
+    prune_at_once : bool
+        Whether all components too light are dropped together, as printed, or the
+        lightest alone, which leaves its rows to the others.
     """
 
     gate: GateStep
     solver: SolverOptions
     cutoff: float
+    prune_at_once: bool
 
 
 @dataclass
@@ -113,7 +117,7 @@ class MixtureFit:
         while True:
             with self.clock.stage("expect"):
                 found = expectation(self.model, self.rows, self.weighted, options)
-            survivors = surviving(found.mass, options.gate.prior)
+            survivors = surviving(found.mass, options.gate.prior, options.prune_at_once)
             if survivors.all():
                 return found
             self.gate = self.gate.keep(survivors)
@@ -170,8 +174,16 @@ def expectation(
     return Expectation(shares, mass, losses, float(log_likelihood), hits / weight)
 
 
-def surviving(mass: NDArray[np.float64], prior: float) -> NDArray[np.bool_]:
-    """Components with more mass than the prior takes (Eq. 20); the heaviest always."""
+def surviving(
+    mass: NDArray[np.float64], prior: float, at_once: bool
+) -> NDArray[np.bool_]:
+    """Components with more mass than the prior takes (Eq. 20); the heaviest always.
+
+    If not all ``at_once``, only the lightest of the others is dropped.
+    """
     survivors: NDArray[np.bool_] = mass > max(prior, _VANISHED * mass.sum())
     survivors[mass.argmax()] = True
+    if not at_once and not survivors.all():
+        survivors[:] = True
+        survivors[mass.argmin()] = False
     return survivors
