@@ -46,7 +46,8 @@ bench: $(VENV)/benching  ## Accuracy and speed against peers; rewrites results a
 	for what in accuracy speed privacy; do \
 	  $(BIN)/python benchmarks/support_$$what.py || exit 1; done
 	for what in accuracy speed; do \
-	  $(BIN)/python benchmarks/reduced_$$what.py || exit 1; done
+	  $(BIN)/python benchmarks/reduced_$$what.py || exit 1; \
+	  $(BIN)/python benchmarks/mixture_$$what.py || exit 1; done
 	$(BIN)/python benchmarks/staged_peers.py --again
 	$(BIN)/python benchmarks/staged.py --again
 	$(BIN)/python examples/demo.py > benchmarks/results/demo.tmp

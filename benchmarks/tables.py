@@ -6,41 +6,15 @@ whether the README is what the files say.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from pathlib import Path
 from typing import Any
 
-RESULTS = Path(__file__).parent / "results"
+from markdown import RESULTS, goals, load, table
+from mixture_tables import mixture_accuracy, mixture_speed
+
 README = Path(__file__).parents[1] / "README.md"
-
-
-def load(name: str) -> Any:
-    """Read one result file."""
-    return json.loads((RESULTS / f"{name}.json").read_text())
-
-
-def table(header: list[str], rows: list[list[Any]]) -> str:
-    """Format a Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(
-        "| " + " | ".join(str(cell) for cell in line) + " |" for line in lines
-    )
-
-
-def goals(result: Any, form: str = ".2f") -> str:
-    """Compare a result with its goals."""
-    rows = [
-        [
-            goal["goal"],
-            f"{goal['measured']:{form}}",
-            goal["wanted"],
-            "yes" if goal["reached"] else "no",
-        ]
-        for goal in result["goals"]
-    ]
-    return table(["what", "measured", "goal", "reached"], rows)
 
 
 def clustered_accuracy() -> str:
@@ -407,6 +381,8 @@ SECTIONS = (
     support_privacy,
     reduced_accuracy,
     reduced_speed,
+    mixture_accuracy,
+    mixture_speed,
     demo,
 )
 

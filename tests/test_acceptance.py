@@ -2,6 +2,7 @@
 
 import clustered_accuracy
 import local_accuracy
+import mixture_accuracy
 import pytest
 import reduced_accuracy
 import staged_tasks
@@ -144,3 +145,20 @@ def test_reduced_problems_reach_the_printed_errors(data, form, most_error, rows)
     assert found["error"] <= most_error
     assert rows[0] <= found["rows"] <= rows[1]
     assert found["exact"] == ("NP" not in form)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("task", "n_rows", "parameters", "n_seeds", "printed", "floor"),
+    mixture_accuracy.FLOORS,
+    ids=[f"{task}-{n_rows}" for task, n_rows, *_ in mixture_accuracy.FLOORS],
+)
+def test_mixture_reaches_its_floor(task, n_rows, parameters, n_seeds, printed, floor):
+    if task != "spirals":
+        try:
+            load_task(task)
+        except FileNotFoundError as missing:
+            pytest.skip(str(missing))
+    found = mixture_accuracy.run(task, n_rows, parameters, n_seeds)
+    assert found["mean"] >= floor
