@@ -57,6 +57,22 @@ def gate_loss(
 ) -> tuple[float, Matrix, Matrix]:
     """Evaluate F and its gradients for ``coef`` and ``intercept``.
 
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n_samples, n_features)
+    targets : ndarray of shape (n_samples, n_components)
+    coef : ndarray of shape (n_components, n_features)
+    intercept : ndarray of shape (n_components,)
+    n_jobs : int or None, default=None
+
+    Returns
+    -------
+    loss : float
+    coef_gradient : ndarray of shape (n_components, n_features)
+    intercept_gradient : ndarray of shape (n_components,)
+
+    Notes
+    -----
     Costs two matrix products of n d K in the dtype of X; sums are in float64 and in
     one order whatever the number of threads.
     """
@@ -180,7 +196,21 @@ def center_gate_loss(
     tau: float,
     n_jobs: int | None = None,
 ) -> tuple[float, Matrix]:
-    """Evaluate F of the paper's gate and its gradient for the centres (Eq. 14)."""
+    """Evaluate F of the paper's gate and its gradient for the centres (Eq. 14).
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n_samples, n_features)
+    targets : ndarray of shape (n_samples, n_components)
+    centers : ndarray of shape (n_components, n_features)
+    tau : float
+    n_jobs : int or None, default=None
+
+    Returns
+    -------
+    loss : float
+    gradient : ndarray of shape (n_components, n_features)
+    """
     loss, by_coef, by_intercept = gate_loss(
         X, targets, *center_logits(centers, tau), n_jobs
     )
@@ -190,6 +220,18 @@ def center_gate_loss(
 def center_logits(centers: Matrix, tau: float) -> tuple[Matrix, Matrix]:
     r"""Write :math:`-\tau \|x - v_j\|^2` as linear in x, up to what all j share.
 
+    Parameters
+    ----------
+    centers : ndarray of shape (n_components, n_features)
+    tau : float
+
+    Returns
+    -------
+    coef : ndarray of shape (n_components, n_features)
+    intercept : ndarray of shape (n_components,)
+
+    Notes
+    -----
     The mean centre is taken out first: float32 loses less to cancellation.
     """
     mean = centers.mean(axis=0)
