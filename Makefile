@@ -43,6 +43,7 @@ test-core: $(VENV)/tools  ## C++ tests under AddressSanitizer and UndefinedBehav
 bench: $(VENV)/benching  ## Accuracy and speed against peers; rewrites results and README
 	for part in clustered local; do for what in accuracy speed search; do \
 	  $(BIN)/python benchmarks/$${part}_$$what.py || exit 1; done; done
+	$(BIN)/python benchmarks/locally_linear.py
 	for what in accuracy speed privacy; do \
 	  $(BIN)/python benchmarks/support_$$what.py || exit 1; done
 	for what in accuracy speed; do \

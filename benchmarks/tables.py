@@ -41,6 +41,30 @@ def clustered_accuracy() -> str:
     return table(header, rows)
 
 
+def locally_linear() -> str:
+    """Compare the locally linear SVM with its peers on the CSVM paper's data."""
+    rows = [
+        [
+            row["task"].replace("_", " "),
+            f"`{row['model']}`",
+            f"{row['accuracy']:.2f} ({row['least']:.2f} to {row['most']:.2f})",
+            _number(row, "printed", ".2f"),
+            f"{row['fit_cpu_seconds']:.2f}",
+            f"{row['predict_cpu_microseconds']:.1f}",
+        ]
+        for row in load("locally_linear")["rows"]
+    ]
+    header = [
+        "task",
+        "model",
+        "test accuracy, %",
+        "LLSVM as printed",
+        "fit, s",
+        "predict, µs per row",
+    ]
+    return table(header, rows)
+
+
 def clustered_speed() -> str:
     """List times on MNIST odd/even, and the ratios."""
     result = load("clustered_speed")
@@ -373,6 +397,7 @@ SECTIONS = (
     clustered_accuracy,
     clustered_speed,
     clustered_search,
+    locally_linear,
     local_accuracy,
     local_speed,
     local_search,

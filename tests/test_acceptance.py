@@ -2,6 +2,7 @@
 
 import clustered_accuracy
 import local_accuracy
+import locally_linear
 import mixture_accuracy
 import pytest
 import reduced_accuracy
@@ -34,6 +35,20 @@ def test_mean_accuracy_of_five_seeds_reaches_its_floor(
         except FileNotFoundError as missing:
             pytest.skip(str(missing))
     assert clustered_accuracy.run(task, components, parameters)["mean"] >= floor
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("task", "model", "floor"),
+    locally_linear.FLOORS,
+    ids=[f"{task}-{model.coding}" for task, model, _ in locally_linear.FLOORS],
+)
+def test_local_coordinates_reach_their_floor(task, model, floor):
+    try:
+        load_task(task)
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
+    assert locally_linear.mean_accuracy(task, model) >= floor
 
 
 @pytest.mark.slow

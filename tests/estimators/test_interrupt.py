@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from localsvm import ClusteredSVC
+from localsvm import ClusteredSVC, LocallyLinearSVC
 
 # Noise labels and a huge C: the solver would run for hours. {prepare} makes `model`,
 # {call} is what takes so long.
@@ -18,7 +18,7 @@ LONG_FIT = """
 import os, signal, sys, threading, time
 import numpy as np
 from localsvm import ClusteredSVC, ClusteredSVCCV, LocalSVC, LocalSVCCV, NeighborSVC
-from localsvm import MixtureSVC, ReducedSVC, SupportClusterSVC
+from localsvm import LocallyLinearSVC, MixtureSVC, ReducedSVC, SupportClusterSVC
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal((30_000, 40)), rng.integers(0, {n_classes}, 30_000)
 {prepare}
@@ -59,6 +59,15 @@ model.set_params(C=1e6, tol=0, max_iter=10**9, assignment="{assignment}",
 """
     # Half a second is promised; a busy machine gets as much again.
     assert seconds_to_answer(prepare, n_classes) < 1.0
+
+
+@pytest.mark.parametrize("coding", ["inverse_distance", "local_coordinates"])
+def test_locally_linear_solve_is_interrupted_and_changes_nothing(coding):
+    prepare = f"""
+model = LocallyLinearSVC(20, random_state=0).fit(X[:500], y[:500])
+model.set_params(C=1e6, tol=0, max_iter=10**9, coding="{coding}")
+"""
+    assert seconds_to_answer(prepare) < 1.0
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -182,10 +191,11 @@ def test_handler_that_does_not_raise_lets_the_fit_go_on():
     assert model.duality_gap_ < 1
 
 
-def test_time_limit_warns_and_gives_a_model():
+@pytest.mark.parametrize("estimator", [ClusteredSVC, LocallyLinearSVC])
+def test_time_limit_warns_and_gives_a_model(estimator):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((20_000, 40)), rng.integers(0, 2, 20_000)
-    model = ClusteredSVC(5, C=1e6, tol=0, max_iter=10**9, max_time=0.5)
+    model = estimator(5, C=1e6, tol=0, max_iter=10**9, max_time=0.5)
     start = time.perf_counter()
     with pytest.warns(ConvergenceWarning, match=r"stopped at max_time=0.5 \(worst"):
         model.fit(X, y)

@@ -16,6 +16,7 @@ from localsvm import (
     ClusteredSVC,
     ClusteredSVCCV,
     GradientMetric,
+    LocallyLinearSVC,
     LocalSVC,
     LocalSVCCV,
     NeighborSVC,
@@ -26,6 +27,7 @@ ESTIMATORS = [
     ClusteredSVC(6, random_state=0),
     ClusteredSVC(6, assignment="hard", random_state=0),
     ClusteredSVCCV(n_clusters=[1, 6], random_state=0),
+    LocallyLinearSVC(6, random_state=0),
     LocalSVC(30, random_state=0),
     LocalSVC(30, route="center", random_state=0),
     LocalSVCCV(n_neighbors=[20, 40], random_state=0),
@@ -83,7 +85,7 @@ def test_without_a_metric_there_is_none(estimator, two_moons):
     assert "metric" not in model.fit_report_
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS[:5], ids=name)
+@pytest.mark.parametrize("estimator", ESTIMATORS[:6], ids=name)
 @pytest.mark.parametrize("metric", [METRICS[0], METRICS[2], QUANTILES])
 def test_weights_reach_the_metric(estimator, metric, three_classes):
     X, y = three_classes

@@ -1,6 +1,7 @@
 """Clusterers, neighbour searches, and the regions that they give to rows."""
 
 from localsvm.cluster._gaussian_summary import GaussianSummary
+from localsvm.cluster._local_coordinates import LocalCoordinates
 from localsvm.cluster._neighborhood_cover import NeighborhoodCover
 from localsvm.cluster._neighbors import (
     KernelNeighbors,
@@ -22,6 +23,7 @@ __all__ = [
     "GaussianSummary",
     "HardRegions",
     "KernelNeighbors",
+    "LocalCoordinates",
     "NeighborhoodCover",
     "RegionCodes",
     "SampledKMeans",

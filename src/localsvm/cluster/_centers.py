@@ -28,7 +28,7 @@ class NearestCenters:
     Parameters
     ----------
     centers : ndarray of shape (n_centers, n_features)
-    dtype : data type of the rows
+    dtype : data type of the scores
     n_jobs : int or None
         Threads; the result does not depend on them.
     """
@@ -47,7 +47,7 @@ class NearestCenters:
     def search(self, X: Any, n_nearest: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
         """Nearest centres of each row, nearest first, and their scores."""
         centers = np.empty((X.shape[0], n_nearest), dtype=np.int32)
-        scores = np.empty(centers.shape, dtype=X.dtype)
+        scores = np.empty(centers.shape, dtype=self._offset.dtype)
 
         def search_block(rows: slice) -> None:
             block = np.ascontiguousarray(X[rows] @ self._slope)
@@ -58,11 +58,12 @@ class NearestCenters:
         return centers, scores
 
     def squared_distances(self, X: Any, scores: NDArray[Any]) -> NDArray[np.float64]:
-        """Squared distances that belong to one score per row."""
-        distance = np.empty(X.shape[0])
+        """Squared distances that belong to the scores, one or more per row."""
+        distance = np.empty(scores.shape)
 
         def measure_block(rows: slice) -> None:
-            distance[rows] = _squared_distance(X[rows], self._mean) + scores[rows]
+            own = _squared_distance(X[rows], self._mean)
+            distance[rows] = (own + scores[rows].T).T
 
         map_row_blocks(measure_block, X.shape[0], self._n_jobs)
         return np.maximum(distance, 0.0, out=distance)

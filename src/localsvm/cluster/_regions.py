@@ -19,7 +19,6 @@ class RegionCodes:
     ----------
     regions : ndarray of shape (n_samples, m), int32
     weights : ndarray of shape (n_samples, m)
-        Of unit l2 norm in each row.
     """
 
     regions: NDArray[np.int32]

@@ -6,6 +6,7 @@ from localsvm.estimators._generalization_bound import GeneralizationBound
 from localsvm.estimators._gradient_metric import GradientMetric
 from localsvm.estimators._local import LocalSVC
 from localsvm.estimators._local_cv import LocalSVCCV
+from localsvm.estimators._locally_linear import LocallyLinearSVC
 from localsvm.estimators._mixture import MixtureSVC
 from localsvm.estimators._neighbor import NeighborSVC
 from localsvm.estimators._reduced import ReducedSVC
@@ -19,6 +20,7 @@ __all__ = [
     "GradientMetric",
     "LocalSVC",
     "LocalSVCCV",
+    "LocallyLinearSVC",
     "MixtureSVC",
     "NeighborSVC",
     "ReducedSVC",

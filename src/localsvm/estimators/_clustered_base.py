@@ -1,7 +1,8 @@
-"""Steps of the clustered SVM that one setting and a search over settings share."""
+"""Steps that linear SVMs over regions share, for one setting or many."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,12 @@ from localsvm._checks import (
     with_methods,
 )
 from localsvm._threads import effective_n_jobs
-from localsvm.cluster import HardRegions, RegionCodes, SoftRegions
+from localsvm.cluster import (
+    HardRegions,
+    LocalCoordinates,
+    RegionCodes,
+    SoftRegions,
+)
 from localsvm.estimators._base import (
     BaseLocalClassifier,
     StageClock,
@@ -38,11 +44,14 @@ from localsvm.solvers import (
     solve_codes_jointly,
 )
 
-Regions = HardRegions | SoftRegions
+Regions = HardRegions | SoftRegions | LocalCoordinates
 
 
-class BaseClusteredSVC(BaseLocalClassifier):
-    """Steps and fitted attributes of the clustered SVM, for one setting or many."""
+class BaseRegionalSVC(BaseLocalClassifier):
+    """Cluster, code, solve and decide: linear SVMs that the code of a row mixes.
+
+    A method implements ``_cut``, and ``_fit`` by ``_cluster`` and ``_solve_parts``.
+    """
 
     @property
     def coef_(self) -> NDArray[Any]:
@@ -53,16 +62,6 @@ class BaseClusteredSVC(BaseLocalClassifier):
     def intercept_(self) -> NDArray[Any]:
         """Intercept of each region, of shape (n_regions, n_tasks)."""
         return self._fitted_model().intercept[:-1]
-
-    @property
-    def global_coef_(self) -> NDArray[Any]:
-        """Global weights w of Eq. 3 and 12, of shape (n_tasks, n_features)."""
-        return self._in_columns(self._fitted_model().coef[-1])
-
-    @property
-    def global_intercept_(self) -> NDArray[Any]:
-        """Intercept that belongs to ``global_coef_``, of shape (n_tasks,)."""
-        return np.asarray(self._fitted_model().intercept[-1])
 
     def region(self, X: Any, *, return_weights: bool = False) -> Any:
         """Region that each row falls in.
@@ -80,7 +79,7 @@ class BaseClusteredSVC(BaseLocalClassifier):
             label that the clusterer never gave in training is ``n_regions_`` or more;
             such a row is decided by the global weights.
         weights : ndarray of shape (n_samples, n_nearest)
-            Only with ``return_weights``; of unit l2 norm in each row.
+            Only with ``return_weights``: what each region counts for the row.
         """
         X = self._check_query_rows(X)
         codes = self.regions_.code(X, self.n_jobs)
@@ -123,18 +122,9 @@ class BaseClusteredSVC(BaseLocalClassifier):
     ) -> Any:
         return fit_clusterer(self.clusterer, rows, n_clusters, seed, self.n_jobs)
 
+    @abstractmethod
     def _cut(self, rows: TrainingRows, clusterer: Any) -> tuple[Regions, RegionCodes]:
         """Give each row its region or regions."""
-        if self.assignment == "hard":
-            hard = HardRegions(clusterer)
-            labels = hard.learn(rows.X).astype(np.int32)[:, np.newaxis]
-            return hard, RegionCodes(labels, np.ones(labels.shape, rows.X.dtype))
-        soft = SoftRegions(
-            centers_of(clusterer, rows),
-            n_nearest=self.n_nearest,
-            sharpness=self.sharpness,
-        )
-        return soft, soft.learn(rows.X, rows.sample_weight, self.n_jobs)
 
     def _solve(
         self,
@@ -147,7 +137,7 @@ class BaseClusteredSVC(BaseLocalClassifier):
     ) -> tuple[LinearSolution, RegionalModel]:
         """Eq. 3/7 for hard regions; the same with mixed rows for soft ones."""
         dtype = problem.X.dtype
-        if self.assignment == "hard":
+        if isinstance(regions, HardRegions):
             solution = solve_blocks(
                 problem,
                 codes.regions[:, 0],
@@ -164,7 +154,7 @@ class BaseClusteredSVC(BaseLocalClassifier):
             problem,
             nodes,
             weights,
-            regions.n_regions + 1,
+            regions.n_regions + int(global_weight > 0),
             options=options,
             duals=duals,
         )
@@ -172,8 +162,8 @@ class BaseClusteredSVC(BaseLocalClassifier):
 
     @property
     def _is_joint(self) -> bool:
-        """Whether all classes are one problem; two classes are one task anyway."""
-        return self.multi_class == "crammer_singer" and len(self.classes_) > 2
+        """Whether all classes are one problem."""
+        return False
 
     def _problem(self, rows: TrainingRows, C: float) -> LinearProblem:
         return LinearProblem(
@@ -262,10 +252,7 @@ class BaseClusteredSVC(BaseLocalClassifier):
     def _check_common_parameters(self) -> None:
         check_parameters(
             self,
-            assignment=one_of("soft", "hard"),
-            multi_class=one_of("ovr", "crammer_singer"),
             n_nearest=integer(1),
-            sharpness=real(0),
             loss=one_of("hinge", "squared_hinge"),
             clusterer=one_of(None) | with_methods("fit", "predict"),
             fit_intercept=boolean(),
@@ -274,6 +261,47 @@ class BaseClusteredSVC(BaseLocalClassifier):
             tol=real(0, closed="left"),
             max_iter=integer(1),
             max_time=one_of(None) | real(0),
+        )
+
+
+class BaseClusteredSVC(BaseRegionalSVC):
+    """Regions and fitted attributes of the clustered SVM."""
+
+    @property
+    def global_coef_(self) -> NDArray[Any]:
+        """Global weights w of Eq. 3 and 12, of shape (n_tasks, n_features)."""
+        return self._in_columns(self._fitted_model().coef[-1])
+
+    @property
+    def global_intercept_(self) -> NDArray[Any]:
+        """Intercept that belongs to ``global_coef_``, of shape (n_tasks,)."""
+        return np.asarray(self._fitted_model().intercept[-1])
+
+    def _cut(self, rows: TrainingRows, clusterer: Any) -> tuple[Regions, RegionCodes]:
+        """Give each row its region or regions."""
+        if self.assignment == "hard":
+            hard = HardRegions(clusterer)
+            labels = hard.learn(rows.X).astype(np.int32)[:, np.newaxis]
+            return hard, RegionCodes(labels, np.ones(labels.shape, rows.X.dtype))
+        soft = SoftRegions(
+            centers_of(clusterer, rows),
+            n_nearest=self.n_nearest,
+            sharpness=self.sharpness,
+        )
+        return soft, soft.learn(rows.X, rows.sample_weight, self.n_jobs)
+
+    @property
+    def _is_joint(self) -> bool:
+        """Whether all classes are one problem; two classes are one task anyway."""
+        return self.multi_class == "crammer_singer" and len(self.classes_) > 2
+
+    def _check_common_parameters(self) -> None:
+        super()._check_common_parameters()
+        check_parameters(
+            self,
+            assignment=one_of("soft", "hard"),
+            multi_class=one_of("ovr", "crammer_singer"),
+            sharpness=real(0),
         )
         if self.multi_class == "crammer_singer" and (self.assignment, self.loss) != (
             "soft",
@@ -289,6 +317,9 @@ class BaseClusteredSVC(BaseLocalClassifier):
 def _with_global_node(
     codes: RegionCodes, n_regions: int, global_weight: float
 ) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    """Append the global node, if it has any weight."""
+    if global_weight == 0:
+        return codes.regions, codes.weights
     shape = (codes.regions.shape[0], 1)
     node = np.full(shape, n_regions, dtype=np.int32)
     weight = np.full(shape, global_weight, dtype=codes.weights.dtype)

@@ -38,10 +38,17 @@ class RegionalModel:
         """Add the global vector to the regions' own vectors (Eq. 4).
 
         The last node of ``solution`` is the global one, ``global_weight`` its
-        coefficient in the code of every row.
+        coefficient in the code of every row; with 0 there is no such node.
         """
-        coef = np.ascontiguousarray(solution.coef.swapaxes(0, 1))
-        intercept = np.ascontiguousarray(solution.intercept.swapaxes(0, 1))
+        coef, intercept = (
+            np.ascontiguousarray(nodes.swapaxes(0, 1))
+            for nodes in (solution.coef, solution.intercept)
+        )
+        if global_weight == 0:
+            coef, intercept = (
+                np.concatenate([nodes, np.zeros_like(nodes[:1])])
+                for nodes in (coef, intercept)
+            )
         for nodes in (coef, intercept):
             nodes[-1] *= global_weight
             nodes[:-1] += nodes[-1]
@@ -51,6 +58,10 @@ class RegionalModel:
     def n_regions(self) -> int:
         """Number of regions, the global weights not counted."""
         return len(self.coef) - 1
+
+    @property
+    def _has_global_weights(self) -> bool:
+        return bool(self.coef[-1].any() or self.intercept[-1].any())
 
     def decide(self, X: Any, codes: RegionCodes, n_jobs: int | None) -> NDArray[Any]:
         """Decision values of shape (n_samples, n_tasks), in the dtype of ``X``."""
@@ -77,7 +88,7 @@ class RegionalModel:
         """Append the global node; a region not seen in training is the global one."""
         regions = np.minimum(codes.regions, self.n_regions)
         rest = 1 - codes.weights.sum(axis=1, keepdims=True)
-        if not rest.any():
+        if not (rest.any() and self._has_global_weights):
             return regions, codes.weights
         global_node = np.full_like(regions[:, :1], self.n_regions)
         return (

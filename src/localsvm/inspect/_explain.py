@@ -53,7 +53,7 @@ class Explanation:
     regions : ndarray of shape (n_nearest,)
         Regions of the row, the main one first.
     region_weights : ndarray of shape (n_nearest,)
-        Their weights in the linear function, of unit l2 norm; of a mixture, the shares
+        Their weights in the linear function, other than zero; of a mixture, the shares
         of its components.
     n_region_rows : int
         Training rows in the main region.
@@ -140,7 +140,7 @@ class Explanation:
             f"{self.n_region_rows} training {rows})"
         ]
         others = list(zip(self.regions, self.region_weights, strict=True))[1:]
-        shown = [pair for pair in others if pair[1] >= _SHOWN_WEIGHT]
+        shown = [pair for pair in others if abs(pair[1]) >= _SHOWN_WEIGHT]
         words += [f"{region} ({weight:.2f})" for region, weight in shown]
         if len(shown) < len(others):
             words.append(f"{len(others) - len(shown)} more below {_SHOWN_WEIGHT}")
@@ -174,7 +174,7 @@ def explain(estimator: Any, x: Any, *, feature_names: Any = None) -> Explanation
 
     Parameters
     ----------
-    estimator : ClusteredSVC, LocalSVC, StagedSVC or the like
+    estimator : ClusteredSVC, LocallyLinearSVC, LocalSVC, StagedSVC or the like
         A fitted estimator that has ``local_coef`` and ``region``.
     x : array-like of shape (n_features,) or one row of shape (1, n_features)
         The row: a list, an array, a sparse row, a pandas series or a data frame.
@@ -225,7 +225,7 @@ def explain(estimator: Any, x: Any, *, feature_names: Any = None) -> Explanation
     task = 0 if len(estimator.classes_) == 2 else task
     coef, intercept = estimator.local_coef(row)
     regions, weights = estimator.region(row, return_weights=True)
-    present = weights[0] > 0
+    present = weights[0] != 0
     return Explanation(
         predicted_class=predicted_class,
         decision_value=float(np.atleast_2d(estimator.decision_function(row))[0, task]),
