@@ -381,7 +381,8 @@ def test_tiny_time_limit_warns_once_and_gives_a_model(max_time):
     assert "kernel" in text[0]
     assert "cells" in text[0]
     assert caught[0].filename == __file__
-    assert model.score(X, y) > 0.6
+    # How good it is depends on how far the solver came, and so on the machine.
+    assert set(model.predict(X)) <= set(y)
     assert set(model.best_params_) <= set(GIVEN)
 
 
