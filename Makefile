@@ -7,7 +7,7 @@ CPP := $(wildcard core/*/*.cpp core/*/*.hpp core/include/localsvm/*.hpp)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint format test-core bench stub clean
+.PHONY: help demo test test-slow lint format test-core bench papers papers-report stub clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -54,6 +54,14 @@ bench: $(VENV)/benching  ## Accuracy and speed against peers; rewrites results a
 	$(BIN)/python examples/demo.py > benchmarks/results/demo.tmp
 	mv benchmarks/results/demo.tmp benchmarks/results/demo.txt
 	$(BIN)/python benchmarks/tables.py
+
+papers: $(VENV)/developing  ## The papers' tables and figures; goes on where it stopped
+	OMP_NUM_THREADS=1 $(BIN)/localsvm papers run --size standard --prune \
+	  --store docs/papers/records
+	$(MAKE) papers-report
+
+papers-report: $(VENV)/developing  ## Write docs/papers from the records that are there
+	$(BIN)/localsvm papers report --store docs/papers/records --out docs/papers
 
 stub: $(VENV)/developing  ## Rewrite the typing stub of the compiled core
 	$(BIN)/python -m nanobind.stubgen -q -m localsvm._core -o src/localsvm/_core.pyi

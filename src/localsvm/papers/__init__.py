@@ -1,0 +1,38 @@
+"""The tables and figures of the papers, from definitions to a report.
+
+Each table or figure is one declarative file in the folder of its paper. Their runs are
+recorded, and everything that is shown is made from records. See the README beside this
+file for how to add one; ``localsvm papers`` is the command.
+"""
+
+from localsvm.papers._definition import Data, Method, Part, Run, Selection, Split
+from localsvm.papers._experiment import Cell, Experiment, Paper, Size, Table
+from localsvm.papers._printed import Printed, read_printed
+from localsvm.papers._registry import find_experiments, list_papers
+from localsvm.papers._results import CellResult, Result, fill_table
+from localsvm.papers._runner import Summary, run_experiments
+from localsvm.papers._store import Store
+
+__all__ = [
+    "Cell",
+    "CellResult",
+    "Data",
+    "Experiment",
+    "Method",
+    "Paper",
+    "Part",
+    "Printed",
+    "Result",
+    "Run",
+    "Selection",
+    "Size",
+    "Split",
+    "Store",
+    "Summary",
+    "Table",
+    "fill_table",
+    "find_experiments",
+    "list_papers",
+    "read_printed",
+    "run_experiments",
+]
