@@ -1,0 +1,23 @@
+"""Fast local support vector machines (Segata and Blanzieri 2008)."""
+
+from localsvm.papers._experiment import Paper
+from localsvm.papers.fastlsvm.readings import READINGS
+from localsvm.papers.fastlsvm.table1 import TABLE1
+from localsvm.papers.fastlsvm.table2 import TABLE2, TABLE2_SETTINGS, TABLE2_TIMES
+from localsvm.papers.fastlsvm.table3 import TABLE3, TABLE3_TIMES
+
+PAPER = Paper(
+    id="fastlsvm",
+    title="Fast Local Support Vector Machines for Large Datasets",
+    citation="N. Segata, E. Blanzieri. Fast local support vector machines for large "
+    "datasets. Technical report DISI-08-063, University of Trento, 2008.",
+    experiments=(
+        TABLE1,
+        TABLE2,
+        TABLE2_SETTINGS,
+        TABLE2_TIMES,
+        READINGS,
+        TABLE3,
+        TABLE3_TIMES,
+    ),
+)

@@ -1,0 +1,19 @@
+"""Mixture of linear support vector machines (Fu, Robles-Kelly and Zhou 2010)."""
+
+from localsvm.papers._experiment import Paper
+from localsvm.papers.mlsvm.figure3 import FIGURE3
+from localsvm.papers.mlsvm.figure4 import FIGURE4
+from localsvm.papers.mlsvm.figure5 import FIGURE5
+from localsvm.papers.mlsvm.table1 import TABLE1
+from localsvm.papers.mlsvm.table2 import TABLE2
+from localsvm.papers.mlsvm.table3 import TABLE3
+from localsvm.papers.mlsvm.table4 import TABLE4
+from localsvm.papers.mlsvm.table5 import TABLE5
+
+PAPER = Paper(
+    id="mlsvm",
+    title="Mixing Linear SVMs for Nonlinear Classification",
+    citation="Z. Fu, A. Robles-Kelly, J. Zhou. Mixing linear SVMs for nonlinear "
+    "classification. IEEE Transactions on Neural Networks 21(12):1963-1975, 2010.",
+    experiments=(FIGURE3, FIGURE4, TABLE1, TABLE2, TABLE3, TABLE4, TABLE5, FIGURE5),
+)
