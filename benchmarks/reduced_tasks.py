@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter
 
 from localsvm.data import load_benchmark
+from localsvm.papers.clustersvm.problems import smoothed_usps
 
 Split = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 
@@ -45,19 +45,8 @@ def artificial(seed: int, n_per_class: int = 2000) -> Split:
 @cache
 def usps() -> Split:
     """Digits smoothed by a Gaussian of width 0.75, with background at the border."""
-    data = load_benchmark("usps")
-    X, X_test = (
-        np.array(
-            [
-                gaussian_filter(
-                    row.reshape(16, 16).astype(float), 0.75, mode="constant", cval=-1
-                ).ravel()
-                for row in rows
-            ]
-        )
-        for rows in (data.X_train, data.X_test)
-    )
-    return X, data.y_train, X_test, data.y_test
+    data = smoothed_usps()
+    return data.X_train, data.y_train, data.X_test, data.y_test
 
 
 @cache

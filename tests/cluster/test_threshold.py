@@ -181,6 +181,17 @@ def test_leaders_keep_their_distance_and_rows_stay_within():
     assert (np.diff(first) > 0).all()
 
 
+def test_the_nearest_centre_decides_and_not_the_farthest_as_printed():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (100, 2)) + np.repeat([[0.0, 0.0], [9.0, 9.0]], 50, axis=0)
+    assert len(ThresholdClustering(None, threshold=4.0).fit(X).cluster_centers_) == 2
+    centers = [X[0]]
+    for row in X[1:]:
+        if np.linalg.norm(row - centers, axis=1).max() > 4.0:
+            centers.append(row)
+    assert len(centers) == 51  # the first heap, and every row of the second
+
+
 def test_dense_regions_keep_their_share_of_the_clusters():
     """By plain distances one cluster of fifty would take more than half of the rows."""
     rng = np.random.default_rng(0)

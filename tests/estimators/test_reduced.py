@@ -263,6 +263,16 @@ def test_clusters_of_one_row_are_all_rows():
         assert model.n_rows_used_ == [[50]]
 
 
+def test_algorithm_ends_where_the_problem_cannot_grow():
+    """Clusters of one row: support vectors are opened and none is added."""
+    X, y = noisy_rows(80)
+    keep = np.r_[np.flatnonzero(y == 0)[:25], np.flatnonzero(y == 1)[:25]]
+    model = ReducedSVC(gamma=0.5, clusterer=KMeans(25, n_init=1), **PAPER, **TIGHT)
+    model.fit(X[keep], y[keep])
+    assert model.exact_
+    assert model.n_rows_used_ == [[50]]
+
+
 def test_weight_equals_repetition(kernel, way):
     X, y = noisy_rows(150)
     weight = np.random.default_rng(0).integers(0, 4, len(y))

@@ -10,7 +10,7 @@ from localsvm.kernels import (
     expected_rbf,
     probability_product,
 )
-from oracles.probability_product import draws, eq_6, eq_8, eq_12
+from oracles.probability_product import draws, eq_6, eq_6_as_printed, eq_8, eq_12
 
 KINDS = ["diag", "full"]
 
@@ -58,6 +58,29 @@ def test_kernel_is_equation_6(kind):
     priors = first.prior[:, None] * second.prior
     expected = priors * pairwise(eq_6, first, second)
     np.testing.assert_allclose(probability_product(first, second), expected, rtol=1e-9)
+
+
+def test_equation_6_is_wrong_if_its_matrix_is_inverted_once_more(kind):
+    one = gaussians(kind).take([0, 1])
+    right = probability_product(one)[0, 1] / one.prior.prod()
+    wrong = pairwise(eq_6_as_printed, one, one)[0, 1]
+    assert abs(wrong / right - 1) > 0.5
+
+
+def test_equation_10_is_a_density_and_no_posterior():
+    narrow = Gaussians(np.zeros((1, 2)), np.full((1, 2), 0.01), np.array([0.5]))
+    assert probability_product(narrow, Gaussians(np.zeros((1, 2))))[0, 0] > 1
+
+
+def test_priors_make_training_clusters_shorter_than_queries(kind):
+    """The box already has the prior; with it in the kernel b is on a wrong scale."""
+    clusters = gaussians(kind, 10)
+    equal = Gaussians(clusters.mean, clusters.covariance, np.full(10, 0.1))
+    as_queries = Gaussians(clusters.mean, clusters.covariance)
+    training = probability_product(equal)
+    np.testing.assert_allclose(
+        training, probability_product(equal, as_queries) / 10, rtol=1e-12
+    )
 
 
 def test_kinds_of_covariance_can_be_mixed():

@@ -18,6 +18,14 @@ def eq_6(mean_k, cov_k, mean_l, cov_l):
     return (2 * np.pi) ** (-len(mean_k) / 2) * factor**0.5 * np.exp(-exponent / 2)
 
 
+def eq_6_as_printed(mean_k, cov_k, mean_l, cov_l):
+    """Eq. 6 with the inverse of what is printed as the inverse of Sigma-tilde."""
+    P_k, P_l = np.linalg.inv(as_matrix(cov_k)), np.linalg.inv(as_matrix(cov_l))
+    mu = P_k @ mean_k + P_l @ mean_l
+    twice, once = mu @ (P_k + P_l) @ mu, mu @ np.linalg.inv(P_k + P_l) @ mu
+    return eq_6(mean_k, cov_k, mean_l, cov_l) * np.exp((twice - once) / 2)
+
+
 def eq_8(mean_k, var_k, mean_l, var_l):
     """Eq. 8, without priors."""
     spread = var_k + var_l
