@@ -104,6 +104,28 @@ def test_local_width_is_the_median_distance_to_the_centre(gamma_factor):
     assert len(np.unique(model.gamma_)) == model.n_regions_
 
 
+def test_local_margins_are_at_least_the_global_one():
+    """Theorem 2: fewer rows of a separable problem leave a margin as wide or wider."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (300, 2))
+    side = X @ [1.0, 0.5]
+    X, y = X[np.abs(side) > 0.05], (side > 0)[np.abs(side) > 0.05]
+    hard = {"kernel": "linear", "C": 1e5, "tol": 1e-4, "max_iter": -1}
+    one = LocalSVC(len(X), n_assigned=len(X), **hard).fit(X, y)
+    local = LocalSVC(30, random_state=0, **hard).fit(X, y)
+    assert local.n_constant_regions_ < local.n_regions_
+    norms = [np.linalg.norm(m.local_coef(X)[0][:, 0], axis=1) for m in (one, local)]
+    assert (norms[1] <= 1.001 * norms[0]).all()
+    assert np.median(norms[1]) < 0.9 * norms[0][0]
+
+
+@pytest.mark.parametrize("k", [5, 40])
+def test_a_query_meets_no_more_rows_than_a_neighbourhood_has(k):
+    X, y = make_classes(500, 2)
+    model = LocalSVC(k, random_state=0).fit(X, y)
+    assert 0 < model.n_support_.max() <= k
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_neighbourhood_of_one_class_answers_with_it(n_classes):
     rng = np.random.default_rng(0)

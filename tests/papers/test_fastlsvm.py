@@ -14,6 +14,7 @@ from localsvm.papers.fastlsvm import methods
 from localsvm.papers.fastlsvm.methods import KERNELS, Grid
 from localsvm.papers.fastlsvm.rows import load_leukemia
 from localsvm.papers.fastlsvm.search import ALL, exact_search
+from localsvm.papers.fastlsvm.table1 import TABLE1
 
 GRID = Grid(C=(0.001, 1.0), sigma=(100.0, 1.0), n_neighbors=(ALL, 20), degree=(1, 3))
 
@@ -79,6 +80,19 @@ def test_exact_search_tries_what_the_folds_allow(rows):
     assert found.params["n_neighbors"] in (20, 150)
     only_all = methods.fast_lsvm("LIN", replace(GRID, n_neighbors=(ALL,)))
     assert exact_search(only_all, X, y, folds, 0).params["n_neighbors"] == 150
+
+
+def test_printed_arrows_are_as_many_as_the_text_says():
+    arrows = {
+        place
+        for place, cell in TABLE1.table.cells.items()
+        if cell.printed.text.endswith("↑")
+    }
+    fast = {(name, column) for name, column in arrows if "FastLSVM" in column}
+    kept = {(name, column.replace("FastLSVM", "kNNSVM")) for name, column in fast}
+    assert len(fast) == 12
+    assert kept <= arrows
+    assert len(arrows - fast - kept) == 7
 
 
 def test_leukemia_has_the_rows_whose_majority_the_paper_prints():

@@ -1,6 +1,7 @@
 """The classifiers that the paper compares, under the names of its tables."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from localsvm.papers import _methods
@@ -9,10 +10,11 @@ from localsvm.papers._definition import Method, Part
 LSVM = "LSVM"
 SVM = "SVM"
 BOOSTED = "Bst-SVM"
+LSVM_1 = "LSVM, C = 1"
+BOOSTED_1 = "Bst-SVM, C = 1"
 PRINTED_MODEL = "MLSVM, as printed"
 ONE_STEP = "MLSVM, as printed, one step"
 SOFTMAX = "MLSVM, softmax gate"
-MIXTURES = (PRINTED_MODEL, ONE_STEP, SOFTMAX)
 
 N_COMPONENTS = 10
 N_BOOSTED = 100
@@ -24,13 +26,6 @@ _AS_PRINTED = {
     "intercept_scaling": 1.0,
     "early_stopping": False,
 }
-
-MIXTURE_NOTE = (
-    "The printed likelihood is not that of a mixture (its prior stands outside a gate "
-    "that is normalised already), and EM on it does not help: after one step the model "
-    "is closer to the printed values."
-)
-SOFTMAX_NOTE = "Another model than the printed one: the prior stands inside the gate."
 
 
 def mixture_part(n_components: int, *, printed: bool, **params: Any) -> Part:
@@ -46,6 +41,11 @@ def linear_svm(C: Sequence[float]) -> Method:
     return _methods.linear_svm(C, LSVM)
 
 
+def linear_svm_1() -> Method:
+    """Define one linear SVM with the C = 1 of LIBLINEAR."""
+    return replace(_methods.linear_svm((), LSVM_1), grid={})
+
+
 def kernel_svm(C: Sequence[float], gamma: Sequence[float]) -> Method:
     """Define the SVM with Gaussian kernel."""
     return _methods.rbf_svm(C, gamma, SVM)
@@ -54,6 +54,11 @@ def kernel_svm(C: Sequence[float], gamma: Sequence[float]) -> Method:
 def boosted_svm(C: Sequence[float]) -> Method:
     """Define AdaBoost with 100 linear SVMs at most."""
     return _methods.boosted_linear_svm(C, N_BOOSTED, BOOSTED)
+
+
+def boosted_svm_1() -> Method:
+    """Define the same with the C = 1 of LIBLINEAR."""
+    return replace(_methods.boosted_linear_svm((), N_BOOSTED, BOOSTED_1), grid={})
 
 
 def printed_mixture(C: Sequence[float]) -> Method:

@@ -1,4 +1,4 @@
-"""The runs behind Tables I to IV: six classifiers by the number of training rows."""
+"""The runs behind Tables I to IV: classifiers by the number of training rows."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from localsvm.papers.mlsvm.measures import complexity
 
 SMOKE_CUTS = "100 and 500 training rows, 500 test rows, one repetition"
 _FEW_ROWS = 1000
-_ROWS_OF_SEARCH = 2000
-_UNCOUNTED = (methods.LSVM, methods.ONE_STEP)
+_UNCOUNTED = (methods.LSVM, methods.LSVM_1, methods.ONE_STEP)
 _N_FOREST = 581_012
 _PCA = Part(
     "sklearn.decomposition.PCA", {"n_components": 60, "svd_solver": "covariance_eigh"}
@@ -38,8 +37,11 @@ class Task:
         Test rows at size standard; None is the given test set.
     repetitions : mapping of str to int
         At size standard by the name of the training size.
-    boosted_repetitions : mapping of str to int, default={}
-        Those of the boosted SVM, where they are others.
+    fewer : mapping of str to mapping, default={}
+        Other repetitions of single methods, by name and by training size.
+    search_rows : mapping of str to int, default={}
+        Most rows that the choice of a setting sees above 1000, by the name of the
+        method.
     kernel_prepare : sequence of Part, default=()
         What is done to the rows for the kernel SVM at size standard.
     """
@@ -49,7 +51,8 @@ class Task:
     methods: Sequence[Method]
     n_test: int | None
     repetitions: Mapping[str, int]
-    boosted_repetitions: Mapping[str, int] = field(default_factory=dict)
+    fewer: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    search_rows: Mapping[str, int] = field(default_factory=dict)
     kernel_prepare: Sequence[Part] = ()
 
 
@@ -59,36 +62,45 @@ def load_forest() -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     return data.X_train.astype(np.float32), one_vs_rest(data.y_train, 2)
 
 
+_DIGIT_METHODS = (
+    methods.linear_svm((0.01, 0.1, 1.0)),
+    methods.linear_svm_1(),
+    methods.kernel_svm((1.0, 10.0), (0.005, 0.01, 0.02)),
+    methods.boosted_svm((0.01, 0.1, 1.0)),
+    methods.boosted_svm_1(),
+    methods.printed_mixture((0.1, 1.0)),
+    methods.one_step_mixture((0.1, 1.0)),
+    methods.softmax_mixture((0.03, 0.1, 0.3)),
+)
+_FOREST_METHODS = (
+    methods.linear_svm((0.1, 1.0, 10.0)),
+    methods.kernel_svm((1.0, 10.0, 100.0), (0.1, 0.3, 1.0, 3.0)),
+    methods.boosted_svm((0.1, 1.0, 10.0)),
+    methods.printed_mixture((1.0, 10.0)),
+    methods.one_step_mixture((1.0, 10.0)),
+    methods.softmax_mixture((1.0, 10.0), n_components=(1, 3, 10)),
+)
+_SIZES = {"100": 100, "500": 500, "1000": 1000, "5000": 5000, "10000": 10_000}
 DIGITS = Task(
     data=Data(load_task, {"name": "mnist_odd_even", "unit_norm": False}),
-    sizes={"100": 100, "500": 500, "1000": 1000, "5000": 5000, "10000": 10_000}
-    | {"All": None},
-    methods=(
-        methods.linear_svm((0.01, 0.1, 1.0)),
-        methods.kernel_svm((1.0, 10.0), (0.005, 0.01, 0.02, 0.05)),
-        methods.boosted_svm((0.01, 0.1, 1.0)),
-        methods.printed_mixture((0.1, 1.0)),
-        methods.one_step_mixture((0.1, 1.0)),
-        methods.softmax_mixture((0.03, 0.1, 0.3)),
-    ),
+    sizes={**_SIZES, "All": None},
+    methods=_DIGIT_METHODS,
     n_test=None,
-    repetitions={"All": 1} | dict.fromkeys(("100", "500", "1000", "5000", "10000"), 3),
-    boosted_repetitions={"5000": 1, "10000": 1, "All": 0},
+    repetitions={**dict.fromkeys(_SIZES, 3), "All": 1},
+    fewer={
+        methods.BOOSTED: {"All": 0},
+        methods.BOOSTED_1: {"5000": 0, "10000": 0, "All": 0},
+    },
+    search_rows={method.name: 2000 for method in _DIGIT_METHODS},
     kernel_prepare=(_PCA,),
 )
 FOREST = Task(
     data=Data(load_forest, prepare=(Part("sklearn.preprocessing.MinMaxScaler"),)),
-    sizes={"100": 100, "500": 500, "1000": 1000, "5000": 5000, "10000": 10_000},
-    methods=(
-        methods.linear_svm((0.1, 1.0, 10.0)),
-        methods.kernel_svm((1.0, 10.0, 100.0), (0.1, 0.3, 1.0, 3.0)),
-        methods.boosted_svm((0.1, 1.0, 10.0)),
-        methods.printed_mixture((1.0, 10.0)),
-        methods.one_step_mixture((1.0, 10.0)),
-        methods.softmax_mixture((1.0, 10.0), n_components=(1, 3, 10)),
-    ),
+    sizes=_SIZES,
+    methods=_FOREST_METHODS,
     n_test=20_000,
-    repetitions=dict.fromkeys(("100", "500", "1000", "5000", "10000"), 5),
+    repetitions=dict.fromkeys(_SIZES, 5),
+    search_rows={methods.SVM: 2000},
 )
 
 
@@ -127,8 +139,7 @@ def _repetitions(task: Task, method: Method, name: str, size: Size) -> int:
         return 1
     if size == Size.FULL:
         return 1 if task.sizes[name] is None else 10
-    others = task.boosted_repetitions if method.name == methods.BOOSTED else {}
-    return others.get(name, task.repetitions[name])
+    return task.fewer.get(method.name, {}).get(name, task.repetitions[name])
 
 
 def _run(task: Task, method: Method, name: str, size: Size, seed: int) -> Run:
@@ -140,7 +151,7 @@ def _run(task: Task, method: Method, name: str, size: Size, seed: int) -> Run:
         data=data,
         method=method,
         split=_split(task, task.sizes[name], size),
-        selection=_selection(task.sizes[name], size),
+        selection=_selection(task, method, task.sizes[name], size),
         seed=seed,
         measures=() if method.name in _UNCOUNTED else (complexity,),
     )
@@ -154,9 +165,11 @@ def _split(task: Task, n_train: int | None, size: Size) -> Split:
     return Split("random", n_train=n_train, n_test=n_test[size])
 
 
-def _selection(n_train: int | None, size: Size) -> Selection:
+def _selection(
+    task: Task, method: Method, n_train: int | None, size: Size
+) -> Selection:
     # A fifth of few rows says too little.
     is_small = n_train is not None and n_train <= _FEW_ROWS
     if size == Size.FULL or (size == Size.STANDARD and is_small):
         return Selection()
-    return Selection(n_folds=1, max_rows=_ROWS_OF_SEARCH)
+    return Selection(n_folds=1, max_rows=task.search_rows.get(method.name))
