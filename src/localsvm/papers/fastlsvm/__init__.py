@@ -20,4 +20,9 @@ PAPER = Paper(
         TABLE3,
         TABLE3_TIMES,
     ),
+    summary=(
+        "The tables hold: local SVMs are as accurate as the SVM or better, and on many "
+        "rows far cheaper. On 2SPIRAL the RBF-SVM row is reached with columns in [-1, 1] "
+        "and a variance that grows with the distance to the inner twist."
+    ),
 )

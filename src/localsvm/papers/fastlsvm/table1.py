@@ -1,5 +1,7 @@
 """Table 1: SVM, kNNSVM and FastLSVM on 13 small data sets."""
 
+from dataclasses import replace
+
 from localsvm.papers._definition import Data, Method, Part, Run, Selection, Split
 from localsvm.papers._experiment import Cell, Experiment, Size, Table
 from localsvm.papers._printed import read_printed
@@ -35,8 +37,10 @@ _STANDARD = Grid(
     C=(1.0, 10.0, 100.0),
     sigma=[2.0**power for power in (10, 5, 2, -1, -4)],
     n_neighbors=(ALL, 135, 39, 11),
-    degree=(1, 3, 5),
+    degree=(1, 2, 3, 5),
 )
+# Of 34 rows all larger neighbourhoods are the same.
+_LEUKEMIA = replace(_STANDARD, n_neighbors=(ALL, 23, 11, 7, 5, 3))
 _SMOKE = Grid(C=(1.0, 100.0), sigma=(4.0,), n_neighbors=(ALL, 15), degree=(2,))
 _UNIT_RANGE = Part("sklearn.preprocessing.MinMaxScaler", {"feature_range": (-1, 1)})
 _UNIT_VARIANCE = Part("sklearn.preprocessing.StandardScaler")
@@ -49,8 +53,9 @@ def _data(name: str) -> Data:
     return Data(load_training_part, {"name": name}, (_UNIT_RANGE,))
 
 
-def _methods(size: Size) -> list[Method]:
-    grid = {Size.SMOKE: _SMOKE, Size.STANDARD: _STANDARD, Size.FULL: _FULL}[size]
+def _methods(name: str, size: Size) -> list[Method]:
+    standard = _LEUKEMIA if name == "leukemia" else _STANDARD
+    grid = {Size.SMOKE: _SMOKE, Size.STANDARD: standard, Size.FULL: _FULL}[size]
     made = [
         define(kernel, grid)
         for kernel in KERNELS
@@ -73,7 +78,7 @@ def _runs(size: Size) -> list[Run]:
         )
         for name in (("iris", "sonar") if smoke else _SETS)
         for fold in range(2 if smoke else 10)
-        for method in _methods(size)
+        for method in _methods(name, size)
     ]
 
 
@@ -81,6 +86,11 @@ def _against(column: str) -> str:
     kernel, method = column.split()
     return "" if method == "SVM" else f"{kernel} SVM"
 
+
+_NOTE = (
+    "Other folds, and settings from a smaller grid at this size; a fold of the small sets "
+    "has few rows (leukemia: four). Not looked into further."
+)
 
 TABLE1 = Experiment(
     id="fastlsvm/table1",
@@ -96,16 +106,17 @@ TABLE1 = Experiment(
     cuts={
         Size.SMOKE: "two sets, two folds, one held-out part to choose from few settings.",
         Size.STANDARD: "settings are chosen by 3 folds instead of 10, from C in 1, 10 and "
-        "100, sigma in 2^-4, 2^-1, 4, 32 and 2^10, degree 1, 3 and 5 (local models 1 and "
-        "3) and k in 11, 39, 135 and all rows. The neighbourhoods of the search are made "
-        "once and lose the rows of the fold; kNNSVM chooses as if a model answered an "
-        "eighth of its neighbours, not one row.",
+        "100, sigma in 2^-4, 2^-1, 4, 32 and 2^10, degree 1, 2, 3 and 5 (local models "
+        "up to 3) and k in 11, 39, 135 and all rows (leukemia: 3 to 23 and all). The "
+        "neighbourhoods of the search are made once and lose the rows of the fold; "
+        "kNNSVM chooses as if a model answered an eighth of its neighbours, not one row.",
     },
     table=Table(
         {
             (row, column): Cell(
                 f"{column} | {row}",
                 printed=printed,
+                note=_NOTE,
                 against=f"{_against(column)} | {row}",
             )
             for (row, column), printed in _PRINTED.items()
@@ -113,5 +124,10 @@ TABLE1 = Experiment(
         digits=1,
         tolerance=1.0,
         folds=True,
+    ),
+    remarks=(
+        "Most of the 156 values agree within two standard deviations of their mean. As "
+        "printed, local models are significantly better in some sets and nowhere "
+        "significantly worse; fewer differences are significant here."
     ),
 )

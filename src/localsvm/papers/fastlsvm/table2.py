@@ -54,10 +54,16 @@ def _cells(
     scores: Mapping[str, tuple[str, ...]],
 ) -> dict[tuple[str, str], Cell]:
     return {
-        (row, column): Cell(row, scores[column], value)
+        (row, column): Cell(row, scores[column], value, _NOTE)
         for (row, column), value in printed.items()
         if value is not None
     }
+
+
+_NOTE = (
+    "Rows and folds of the validation are others; accuracies of new rows agree. The "
+    "factor of the noise is not printed: see the readings below."
+)
 
 
 def _extra(

@@ -51,7 +51,10 @@ def _cell(n_rows: int, column: str) -> Cell:
     printed: Printed | None = _PRINTED.get((str(n_rows), column))
     if method == "SVM" and printed is None:
         return Cell(group, _SCORES[what], absent=_TOO_SLOW)
-    return Cell(group, _SCORES[what], printed)
+    return Cell(group, _SCORES[what], printed, _NOTE)
+
+
+_NOTE = "One draw of few rows, as printed; another draw moves these values by about a point."
 
 
 def _cells(*columns: str) -> dict[tuple[str, str], Cell]:

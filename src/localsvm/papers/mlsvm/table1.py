@@ -53,4 +53,18 @@ TABLE1 = Experiment(
     runs=digit_runs,
     cuts={Size.SMOKE: SMOKE_CUTS, Size.STANDARD: STANDARD_CUTS},
     table=accuracy_table(_PRINTED, _COLUMNS, _NOTES),
+    remarks=(
+        "With C = 1 the linear and the boosted SVM are within 0.4 points of every "
+        "printed value, and boosting has 1, 1 and 100 SVMs with 100, 500 and 1000 rows "
+        "as in Table II: the printed columns are those of C = 1. Cross-validation "
+        "chooses a smaller C here, which is better.\n\n"
+        "The printed mixture is reproduced, but by its start from k-means: all EM steps "
+        "after the first take 0 to 1.3 points away. The prior stands outside a gate "
+        "that is normalised already, so that its likelihood is not that of a mixture. "
+        "With the prior inside, EM helps, and the mixture is 1.5 to 4 points above the "
+        "printed one.\n\n"
+        "The grid of gamma ended at 0.05 at first; the fit to all rows took twice "
+        "as long with it. The kernel SVM then had 95.77, 97.98 and 99.25 with 1000, "
+        "5000 and all rows, and up to twice the support vectors."
+    ),
 )

@@ -20,7 +20,15 @@ STANDARD_CUTS = (
     "rows (kernel SVM: of 2000) instead of 5 folds."
 )
 _COLUMNS = {"MLSVM": (methods.PRINTED_MODEL, methods.ONE_STEP, methods.SOFTMAX)}
-_NOTES: dict[str, str] = {}
+_NOTES = {
+    methods.LSVM: "The grid ends at C = 10, and neither the grid nor the scaling of the "
+    "columns is printed; C = 100 has 74.6 with 1000 rows, seen on test rows and so not "
+    "taken.",
+    methods.SVM: "The C and gamma that the paper chose are not known.",
+    methods.PRINTED_MODEL: "It collapses to one component (Table IV): a linear SVM.",
+    methods.ONE_STEP: "One EM step, before it collapses.",
+    methods.SOFTMAX: "Another model: the prior stands inside the gate.",
+}
 
 TABLE3 = Experiment(
     id="mlsvm/table3",
@@ -32,4 +40,10 @@ TABLE3 = Experiment(
     runs=forest_runs,
     cuts={Size.SMOKE: SMOKE_CUTS, Size.STANDARD: STANDARD_CUTS},
     table=accuracy_table(_PRINTED, _COLUMNS, _NOTES),
+    remarks=(
+        "The printed model ends as a linear SVM, with its accuracy, at every number of "
+        "rows; what the paper gains over the linear SVM with 5000 rows and more needs a "
+        "mixture that does not collapse, and the softmax gate has it. With 500 and 1000 "
+        "rows every method is a little below its printed value, the linear SVM too."
+    ),
 )
