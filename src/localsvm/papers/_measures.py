@@ -45,6 +45,12 @@ def train_accuracy(fitted: Fitted) -> Mapping[str, Any]:
     return {"train_accuracy": 100 * float(np.mean(right))}
 
 
+def mixture_size(fitted: Fitted) -> Mapping[str, Any]:
+    """Give the number of components that a mixture kept, and its EM steps."""
+    model = fitted.model
+    return {"n_components": int(model.n_components_), "n_iter": int(model.n_iter_)}
+
+
 def clustered_solution(fitted: Fitted) -> Mapping[str, Any]:
     """Give number of regions, duality gap and passes of a clustered SVM."""
     model = fitted.model

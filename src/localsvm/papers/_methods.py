@@ -62,22 +62,22 @@ def csvm(
 
 
 def msvm(
-    C: Sequence[float],
-    n_components: int,
-    tau: float | str = "scale",
-    gate: str = "paper",
-    name: str = "MSVM",
+    C: Sequence[float], n_components: int, name: str = "MSVM", **params: Any
 ) -> Method:
-    """Define a mixture of linear SVMs (Fu et al. 2010)."""
-    params = {"n_components": n_components, "tau": tau, "gate": gate}
+    """Define a mixture of linear SVMs (Fu et al. 2010); ``params`` are further ones."""
+    params = {"n_components": n_components, **params}
     return Method(name, Part("localsvm.MixtureSVC", params), {"C": C})
 
 
 def llsvm(
-    C: Sequence[float], n_anchors: int, n_nearest: int, name: str = "LLSVM"
+    C: Sequence[float],
+    n_anchors: int,
+    n_nearest: int,
+    name: str = "LLSVM",
+    **params: Any,
 ) -> Method:
-    """Define a locally linear SVM (Ladicky and Torr 2011)."""
-    params = {"n_anchors": n_anchors, "n_nearest": n_nearest}
+    """Define a locally linear SVM (Ladicky and Torr 2011); ``params`` as above."""
+    params = {"n_anchors": n_anchors, "n_nearest": n_nearest, **params}
     return Method(name, Part("localsvm.LocallyLinearSVC", params), {"C": C})
 
 
