@@ -34,3 +34,33 @@ def goals(result: Any, form: str = ".2f") -> str:
         for goal in result["goals"]
     ]
     return table(["what", "measured", "goal", "reached"], rows)
+
+
+def average(rows: list[dict[str, Any]], key: str) -> float:
+    """Mean of one entry of the rows."""
+    return float(sum(row[key] for row in rows) / len(rows))
+
+
+def groups(rows: list[dict[str, Any]], *keys: str) -> list[list[dict[str, Any]]]:
+    """Rows that agree in the keys, in the order of the first of them."""
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[key] for key in keys), []).append(row)
+    return list(groups.values())
+
+
+def number(row: dict[str, Any], name: str, form: str, missing: str = "-") -> str:
+    """Format an entry that may be missing."""
+    value = row.get(name)
+    return missing if value is None else format(value, form)
+
+
+def spread(rows: list[dict[str, Any]], key: str) -> str:
+    """Mean of one entry of the rows, with its least and most."""
+    if key not in rows[0]:
+        return "-"
+    values = [row[key] for row in rows]
+    if len(values) == 1:
+        return f"{values[0]:.2f}"
+    mean = sum(values) / len(values)
+    return f"{mean:.2f} ({min(values):.2f} to {max(values):.2f})"

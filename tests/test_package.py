@@ -85,7 +85,7 @@ def test_files_stay_small_enough_to_read():
     assert not long
 
 
-def test_readme_shows_the_committed_results():
+def test_pages_show_the_committed_results():
     root = Path(__file__).parents[1]
     check = [sys.executable, str(root / "benchmarks" / "tables.py"), "--check"]
     message = "run `python benchmarks/tables.py`"
