@@ -51,6 +51,18 @@ class TrainingRows:
     sample_weight: NDArray[np.float64]
     penalty_weight: NDArray[np.float64]
 
+    def class_counts(
+        self, regions: NDArray[np.integer], shape: tuple[int, int]
+    ) -> NDArray[np.float64]:
+        """Sample weights of each class in each region, of the given shape.
+
+        ``regions`` holds the region of each row, -1 for none.
+        """
+        placed = regions >= 0
+        place = regions[placed].astype(np.intp) * shape[1] + self.class_index[placed]
+        counts = np.bincount(place, self.sample_weight[placed], shape[0] * shape[1])
+        return counts.astype(np.float64).reshape(shape)
+
     def take(self, index: NDArray[np.intp]) -> TrainingRows:
         """Part of the rows."""
         return TrainingRows(

@@ -222,6 +222,9 @@ class BaseRegionalSVC(BaseLocalClassifier):
         self.n_regions_ = regions.n_regions
         present = codes.regions[rows.sample_weight > 0, 0]
         self.region_sizes_ = np.bincount(present, minlength=regions.n_regions)
+        self.region_class_counts_ = rows.class_counts(
+            codes.regions[:, 0], (regions.n_regions, len(self.classes_))
+        )
         return regions, codes
 
     def _solve_parts(

@@ -91,7 +91,8 @@ class ClusteredSVCCV(BaseClusteredSVC):
         ``std_test_score``, ``rank_test_score`` and ``split<i>_test_score``.
     n_splits_ : int
     classes_, coef_, intercept_, global_coef_, global_intercept_, metric_, clusterer_, \
-regions_, n_regions_, region_sizes_, duality_gap_, n_iter_, n_support_, fit_report_
+regions_, n_regions_, region_sizes_, region_class_counts_, duality_gap_, n_iter_, \
+n_support_, fit_report_
         As in :class:`ClusteredSVC`, of the final fit on all rows.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -131,8 +131,8 @@ class BaseLocalSVC(BaseKernelClassifier):
         local: LocalKernel,
         seed: int,
         clock: StageClock,
-    ) -> None:
-        """Algorithm 1."""
+    ) -> NDArray[np.intp]:
+        """Algorithm 1; the region of each of the merged rows."""
         with clock.stage("cover"):
             cover = self._fit_cover(merged.rows.X, sizes, seed)
         with clock.stage("solve"):
@@ -151,6 +151,16 @@ class BaseLocalSVC(BaseKernelClassifier):
         self.n_neighbors_, self.n_assigned_ = cover.n_neighbors_, cover.n_assigned_
         self.region_sizes_ = np.bincount(cover.labels_)
         self.fit_report_ = clock.seconds
+        return np.asarray(cover.labels_)
+
+    def _count_classes(
+        self, rows: TrainingRows, merged: MergedRows, regions: NDArray[np.intp]
+    ) -> None:
+        # The last entry is that of rows without weight, whose kind is -1.
+        region_of_kind = np.append(regions, -1)
+        self.region_class_counts_ = rows.class_counts(
+            region_of_kind[merged.kind], (self.n_regions_, len(self.classes_))
+        )
 
     def _fit_cover(
         self, X: Any, sizes: tuple[int, int], seed: int
@@ -300,6 +310,8 @@ class LocalSVC(BaseLocalSVC):
         Those that hold one class and need no SVM.
     region_sizes_ : ndarray of shape (n_regions_,)
         Distinct training rows assigned to each.
+    region_class_counts_ : ndarray of shape (n_regions_, n_classes)
+        Training rows assigned to each, by class and sample weight.
     center_indices_ : ndarray of shape (n_regions_,)
         Training row at each centre.
     n_neighbors_, n_assigned_ : int
@@ -434,4 +446,5 @@ class LocalSVC(BaseLocalSVC):
             merged = self._merge(rows, seed)
         fitted = self._fit_global(merged, seed, clock) if self.shrink > 0 else None
         merged = self._draw_to(merged, fitted, float(self.shrink))
-        self._fit_setting(merged, sizes, local, seed, clock)
+        regions = self._fit_setting(merged, sizes, local, seed, clock)
+        self._count_classes(rows, merged, regions)

@@ -102,8 +102,8 @@ class LocalSVCCV(BaseLocalSVC):
         ``split<i>_test_score``. With local widths ``param_gamma`` is the factor.
     n_splits_ : int
     classes_, metric_, global_model_, shrink_, n_regions_, n_constant_regions_, \
-region_sizes_, center_indices_, n_neighbors_, n_assigned_, n_support_, gamma_, C_, \
-duality_gap_, violation_, n_iter_, fit_report_
+region_sizes_, region_class_counts_, center_indices_, n_neighbors_, n_assigned_, \
+n_support_, gamma_, C_, duality_gap_, violation_, n_iter_, fit_report_
         As in :class:`LocalSVC`, of the final fit on all rows.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -211,7 +211,8 @@ duality_gap_, violation_, n_iter_, fit_report_
         )
         local = self._local_kernel(setting, rows)
         merged = self._draw_to(merged, fitted, best["shrink"])
-        self._fit_setting(merged, sizes, local, seed, clock)
+        regions = self._fit_setting(merged, sizes, local, seed, clock)
+        self._count_classes(rows, merged, regions)
 
     def _search(
         self, rows: TrainingRows, seed: int, unseen: NDArray[np.float64] | None

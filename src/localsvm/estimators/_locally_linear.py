@@ -108,6 +108,8 @@ class LocallyLinearSVC(BaseRegionalSVC):
         Number of anchors.
     region_sizes_ : ndarray of shape (n_regions,)
         Training rows whose nearest anchor it is.
+    region_class_counts_ : ndarray of shape (n_regions, n_classes)
+        Those rows by class, by sample weight.
     duality_gap_ : float
         Largest relative duality gap, recomputed in float64.
     n_iter_ : int

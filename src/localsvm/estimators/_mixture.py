@@ -123,6 +123,8 @@ class MixtureSVC(BaseMixture):
         Sum of the responsibilities of each component.
     region_sizes_ : ndarray of shape (n_components,)
         Training rows that it is most responsible for.
+    region_class_counts_ : ndarray of shape (n_components, n_classes)
+        Those rows by class, by sample weight.
     history_ : dict of ndarrays
         One entry per EM step, the start first: "log_likelihood" (Eq. 8, priors
         included), "accuracy" on the training rows, "validation_accuracy" with early

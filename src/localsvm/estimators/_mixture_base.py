@@ -291,6 +291,7 @@ class BaseMixture(BaseLocalClassifier):
         self.n_components_ = self.n_regions_ = watch.best.n_components
         self.component_mass_ = watch.mass
         self.region_sizes_ = watch.sizes
+        self.region_class_counts_ = watch.class_counts
         self.history_ = {name: np.array(each) for name, each in watch.history.items()}
         self.n_iter_ = watch.best_step
         self.converged_ = watch.converged

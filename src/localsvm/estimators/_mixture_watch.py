@@ -47,6 +47,7 @@ class EMWatch:
     best: MixtureModel | None = None
     mass: Any = None
     sizes: Any = None
+    class_counts: Any = None
     _last: float = field(default_factory=time.perf_counter)
     _spent: dict[str, float] = field(default_factory=dict)
 
@@ -97,8 +98,11 @@ class EMWatch:
         if scores is None or step == 0 or scores[-1] > max(scores[:-1]):
             self.best_step, self.best, self.mass = step, fit.model, found.mass
             present = fit.rows.sample_weight > 0
-            main = found.responsibilities.argmax(axis=1)[present]
-            self.sizes = np.bincount(main, minlength=self.best.n_components)
+            main = found.responsibilities.argmax(axis=1)
+            self.sizes = np.bincount(main[present], minlength=self.best.n_components)
+            self.class_counts = fit.rows.class_counts(
+                main, (self.best.n_components, self.best.n_classes)
+            )
 
     def _has_converged(self) -> bool:
         likelihood = self.history["log_likelihood"]

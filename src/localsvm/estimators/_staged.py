@@ -132,6 +132,9 @@ class StagedSVC(BaseStagedSVC):
         Stage of each.
     region_sizes_ : ndarray of shape (n_regions_,)
         Distinct training rows of each.
+    region_class_counts_ : ndarray of shape (n_regions_, n_classes)
+        Training rows of each by class, by sample weight: all rows in the regions of the
+        first stage, the hard ones again in the cells of the second.
     duality_gap_ : float
         Relative duality gap of the first stage.
     n_iter_ : int
@@ -360,9 +363,13 @@ class StagedSVC(BaseStagedSVC):
             self.stage_[absent] = self._find_stages(self._prepare(rows.X[absent]))
         mass = np.bincount(self.stage_, weights=rows.sample_weight, minlength=3)[1:]
         self.stage_shares_ = mass / mass.sum()
-        cells = np.zeros(0, dtype=np.intp) if second is None else second.region_sizes_
-        self.region_sizes_ = np.concatenate([first.region_sizes_, cells])
-        self.region_stage_ = np.repeat([1, 2], [first.n_regions_, len(cells)])
+        stages = [first] if second is None else [first, second]
+        self.region_sizes_ = np.concatenate([each.region_sizes_ for each in stages])
+        self.region_class_counts_ = np.concatenate(
+            [each.region_class_counts_ for each in stages]
+        )
+        n_cells = len(self.region_sizes_) - first.n_regions_
+        self.region_stage_ = np.repeat([1, 2], [first.n_regions_, n_cells])
         self.n_regions_ = len(self.region_sizes_)
         self.duality_gap_ = first.duality_gap_
         self.n_iter_ = first.n_iter_

@@ -91,6 +91,12 @@ class SupportClusterSVC(BaseSupportClusterSVC):
     classes_ : ndarray of shape (n_classes,)
     summary_ : GaussianSummary
         The training clusters, with their labels.
+    n_regions_ : int
+        Number of clusters.
+    region_sizes_ : ndarray of shape (n_regions_,)
+        Weight of the rows of each cluster.
+    region_class_counts_ : ndarray of shape (n_regions_, n_classes)
+        The same in the column of the cluster's class.
     support_ : ndarray of shape (n_support,)
         Support clusters, as indices into those of ``summary_``.
     support_weights_ : ndarray of shape (n_tasks, n_support)

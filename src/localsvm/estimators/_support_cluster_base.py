@@ -39,6 +39,25 @@ class BaseSupportClusterSVC(BaseLocalClassifier):
     _takes_metric = False
 
     @property
+    def n_regions_(self) -> int:
+        """Number of clusters."""
+        check_is_fitted(self, "summary_")
+        return self.summary_.n_clusters
+
+    @property
+    def region_sizes_(self) -> NDArray[np.float64]:
+        """Weight of the rows of each cluster."""
+        check_is_fitted(self, "summary_")
+        return self.summary_.weight
+
+    @property
+    def region_class_counts_(self) -> NDArray[np.float64]:
+        """Weight of the rows of each cluster, in the column of its class."""
+        counts = np.zeros((self.n_regions_, len(self.classes_)))
+        counts[np.arange(len(counts)), self._class_index()] = self.region_sizes_
+        return counts
+
+    @property
     def support_(self) -> NDArray[np.intp]:
         """Support clusters, as indices into those of ``summary_``."""
         return self._fitted_machine().support
