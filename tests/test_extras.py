@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from localsvm._extras import require
+from localsvm._extras import MissingExtraError, require
 
 
 def test_a_module_that_is_there_is_returned():
@@ -13,7 +13,7 @@ def test_a_module_that_is_there_is_returned():
 
 @pytest.mark.parametrize("module", ["no_such_package", "no_such_package.part"])
 def test_a_missing_package_is_asked_for_by_name(module):
-    with pytest.raises(ImportError) as raised:
+    with pytest.raises(MissingExtraError) as raised:
         require(module, "plot", "A display")
     assert str(raised.value) == (
         "A display needs no_such_package, which is not installed. Install it with\n"

@@ -6,6 +6,10 @@ import importlib
 from types import ModuleType
 
 
+class MissingExtraError(ImportError):
+    """An optional package is not installed; the message says how to install it."""
+
+
 def require(module: str, extra: str, what: str) -> ModuleType:
     """Import an optional module, or say how to install it.
 
@@ -24,7 +28,7 @@ def require(module: str, extra: str, what: str) -> ModuleType:
 
     Raises
     ------
-    ImportError
+    MissingExtraError
         If the package is not installed. An import that fails inside it is not hidden.
     """
     package = module.partition(".")[0]
@@ -33,7 +37,7 @@ def require(module: str, extra: str, what: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != package:
             raise
-        raise ImportError(
+        raise MissingExtraError(
             f"{what} needs {package}, which is not installed. Install it with\n"
             f"    pip install 'localsvm[{extra}]'",
             name=package,

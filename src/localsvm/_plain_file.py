@@ -126,12 +126,19 @@ def read_plain_file(
 
 def replace_file(path: str | os.PathLike[str], parts: Iterable[Any]) -> None:
     """Write bytes under another name in the same folder, then give them the name."""
+    with replacing_file(path) as file:
+        for part in parts:
+            file.write(part)
+
+
+@contextlib.contextmanager
+def replacing_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file that gets its name when the block ends, and vanishes if it fails."""
     target = Path(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
         with open(temporary, "xb") as file:
-            for part in parts:
-                file.write(part)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)

@@ -27,6 +27,7 @@ from localsvm._checks import (
     unchanged_on_failure,
     warn_if_unscaled,
 )
+from localsvm._progress import stage
 from localsvm._seeds import draw_seed, seeded_clone
 from localsvm.estimators._metric import METRICS, fit_metric, map_rows
 from localsvm.solvers import Status
@@ -83,9 +84,10 @@ class StageClock:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Add the time spent inside to the stage ``name``."""
+        """Add the time spent inside to the stage ``name``, and tell who listens."""
         start = time.perf_counter()
-        yield
+        with stage(name):
+            yield
         spent = time.perf_counter() - start
         self.seconds[name] = self.seconds.get(name, 0.0) + spent
 
