@@ -21,7 +21,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from localsvm import ClusteredSVC, LocalSVC, StagedSVC
 from localsvm.data import bayes_2spiral, make_2spiral
-from localsvm.inspect import RegionDisplay, explain
+from localsvm.inspect import RegionMapDisplay, explain
 
 SHADES = np.array(list(" .:-=+*#%@"))
 
@@ -147,7 +147,7 @@ def compare_on_spirals(n_rows: int) -> tuple[Split, list[Measurement]]:
 
 def save_picture(model: Any, split: Split, path: Path) -> None:
     figure, ax = plt.subplots(figsize=(8, 8), layout="constrained")
-    RegionDisplay.from_estimator(
+    RegionMapDisplay.from_estimator(
         model,
         split.X_test,
         split.y_test,

@@ -15,16 +15,16 @@ from sklearn.svm import SVC, LinearSVC
 
 from localsvm import ClusteredSVC
 from localsvm.data import make_xor
-from localsvm.inspect import RegionDisplay
+from localsvm.inspect import RegionMapDisplay
 
 DEFAULT_PATH = Path(__file__).parents[1] / "docs" / "images" / "xor.png"
 
 
-def draw_panel(ax: Any, title: str, model: Any) -> RegionDisplay:
+def draw_panel(ax: Any, title: str, model: Any) -> RegionMapDisplay:
     X, y = make_xor(400, random_state=0)
     X_test, y_test = make_xor(4000, random_state=1)
     model.fit(X, y)
-    display = RegionDisplay.from_estimator(model, X, y, ax=ax, grid_resolution=600)
+    display = RegionMapDisplay.from_estimator(model, X, y, ax=ax, grid_resolution=600)
     accuracy = model.score(X_test, y_test)
     ax.set_title(f"{title}\ntest accuracy {100 * accuracy:.1f} %", fontsize=11)
     ax.set(aspect="equal", xticks=[], yticks=[])
@@ -47,7 +47,7 @@ def draw_figure() -> Any:
     return figure
 
 
-def add_legend(figure: Any, display: RegionDisplay) -> None:
+def add_legend(figure: Any, display: RegionMapDisplay) -> None:
     handles = {f"class {rows.get_label()}": rows for rows in display.rows_}
     handles["decision boundary"] = Line2D([], [], color="black", linewidth=2)
     handles["region border"] = display.borders_

@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 from conftest import store
 from localsvm import ClusteredSVC, LocallyLinearSVC
 from localsvm.data import make_xor
-from localsvm.inspect import RegionDisplay, explain
+from localsvm.inspect import RegionMapDisplay, explain
 from oracles import linear_svm, locally_linear
 
 TIGHT = {"tol": 1e-10, "max_iter": 100_000}
@@ -307,6 +307,6 @@ def test_picture_shows_the_anchors(two_moons):
     mpl.use("Agg")
     X, y = two_moons
     model = LocallyLinearSVC(6, random_state=0).fit(X, y)
-    display = RegionDisplay.from_estimator(model, X, y, grid_resolution=40)
+    display = RegionMapDisplay.from_estimator(model, X, y, grid_resolution=40)
     np.testing.assert_array_equal(display.centers, anchors_of(model))
     display.figure_.clear()

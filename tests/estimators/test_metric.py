@@ -21,7 +21,7 @@ from localsvm import (
     LocalSVCCV,
     NeighborSVC,
 )
-from localsvm.inspect import RegionDisplay, explain
+from localsvm.inspect import RegionMapDisplay, explain
 
 ESTIMATORS = [
     ClusteredSVC(6, random_state=0),
@@ -200,7 +200,7 @@ def test_warning_of_scales_is_that_of_the_metric(three_classes):
 
 def test_picture_has_no_centres_where_the_metric_moved_them(two_moons):
     model = ClusteredSVC(5, metric=GradientMetric(random_state=0), random_state=0)
-    display = RegionDisplay.from_estimator(
+    display = RegionMapDisplay.from_estimator(
         model.fit(*two_moons), two_moons[0], grid_resolution=20
     )
     assert display.centers is None

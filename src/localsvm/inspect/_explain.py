@@ -188,7 +188,7 @@ def explain(estimator: Any, x: Any, *, feature_names: Any = None) -> Explanation
 
     See Also
     --------
-    RegionDisplay : Draws regions and boundary of a model of two features.
+    RegionMapDisplay : Draws regions and boundary of a model of two features.
 
     Notes
     -----

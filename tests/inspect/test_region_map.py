@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from localsvm import ClusteredSVC
 from localsvm.data import make_three_gaussians, make_xor
-from localsvm.inspect import RegionDisplay
+from localsvm.inspect import RegionMapDisplay
 
 mpl.use("Agg")
 
@@ -33,7 +33,7 @@ def xor():
 
 
 def draw(model, X, y=None, **options):
-    return RegionDisplay.from_estimator(model, X, y, grid_resolution=60, **options)
+    return RegionMapDisplay.from_estimator(model, X, y, grid_resolution=60, **options)
 
 
 def line_points(display):
@@ -246,12 +246,12 @@ def test_labels_of_other_length_are_refused(xor):
 
 def test_grid_of_one_point_is_refused(xor):
     with pytest.raises(ValueError, match="grid_resolution=1 should be >= 2"):
-        RegionDisplay.from_estimator(SVC().fit(*xor), xor[0], grid_resolution=1)
+        RegionMapDisplay.from_estimator(SVC().fit(*xor), xor[0], grid_resolution=1)
 
 
 def test_missing_matplotlib_gives_the_install_command(xor, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"pip install localsvm\[plot\]"):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"pip install 'localsvm\[plot\]'"):
         draw(SVC().fit(*xor), *xor)
 
 

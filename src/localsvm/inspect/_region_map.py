@@ -13,13 +13,15 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
+from localsvm._extras import require
+
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#F0E442")
 _MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 
 
 @dataclass(kw_only=True, eq=False)
-class RegionDisplay:
+class RegionMapDisplay:
     """Decision regions of a two-feature classifier and the regions of its clustering.
 
     Make one with :meth:`from_estimator`; all parameters are kept as attributes. A
@@ -65,10 +67,10 @@ class RegionDisplay:
     >>> import matplotlib.pyplot as plt
     >>> from localsvm import ClusteredSVC
     >>> from localsvm.data import make_xor
-    >>> from localsvm.inspect import RegionDisplay
+    >>> from localsvm.inspect import RegionMapDisplay
     >>> X, y = make_xor(400, random_state=0)
     >>> model = ClusteredSVC(n_clusters=4, random_state=0).fit(X, y)
-    >>> display = RegionDisplay.from_estimator(model, X, y)
+    >>> display = RegionMapDisplay.from_estimator(model, X, y)
     >>> plt.show()  # doctest: +SKIP
     """
 
@@ -117,7 +119,7 @@ class RegionDisplay:
 
         Returns
         -------
-        RegionDisplay
+        RegionMapDisplay
         """
         _check_classifier(estimator)
         if grid_resolution < 2:
@@ -165,9 +167,9 @@ class RegionDisplay:
 
         Returns
         -------
-        RegionDisplay
+        RegionMapDisplay
         """
-        pyplot = _import_pyplot()
+        pyplot = require("matplotlib.pyplot", "plot", "RegionMapDisplay.plot")
         self.ax_ = pyplot.subplots()[1] if ax is None else ax
         self.figure_ = self.ax_.figure
         palette = _palette(len(self.classes)) if colors is None else list(colors)
@@ -261,17 +263,6 @@ class RegionDisplay:
         return self.ax_.scatter(*self.centers.T, **style | options)
 
 
-def _import_pyplot() -> Any:
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError(
-            "RegionDisplay.plot needs matplotlib, which is not installed. Install it "
-            "with: pip install localsvm[plot]"
-        ) from error
-    return pyplot
-
-
 def _palette(n_classes: int) -> list[Any]:
     if n_classes <= len(_COLORS):
         return list(_COLORS[:n_classes])
@@ -302,7 +293,8 @@ def _border_lines(
 def _check_classifier(estimator: Any) -> None:
     if not is_classifier(estimator):
         raise TypeError(
-            f"RegionDisplay draws a fitted classifier; got {type(estimator).__name__}."
+            "RegionMapDisplay draws a fitted classifier; got "
+            f"{type(estimator).__name__}."
         )
     check_is_fitted(estimator)
 
@@ -312,8 +304,8 @@ def _two_features(X: Any) -> NDArray[np.float64]:
     if rows.ndim != 2 or rows.shape[1] != 2:
         found = f"{rows.shape[1]} features" if rows.ndim == 2 else f"{rows.ndim}D data"
         raise ValueError(
-            f"RegionDisplay draws two features; X has {found}. Fit the classifier on "
-            "two columns, or on two principal components, to draw it."
+            f"RegionMapDisplay draws two features; X has {found}. Fit the classifier "
+            "on two columns, or on two principal components, to draw it."
         )
     return rows
 
