@@ -77,9 +77,8 @@ def test_failing_runs_give_code_1_and_are_named(call, set_paper):
 def test_unknown_ids_name_the_known_ones(call, command):
     result = call(command, "csvm/table9")
     assert result.exit_code == 2
-    text = " ".join(result.output.replace("│", " ").split())
-    assert "Unknown experiment 'csvm/table9'" in text
-    assert "csvm/table2" in text
+    assert result.stderr.startswith("error: Unknown experiment 'csvm/table9'")
+    assert "csvm/table2" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -87,6 +86,12 @@ def test_unknown_ids_name_the_known_ones(call, command):
 )
 def test_misuse_gives_code_2(call, arguments):
     assert call(*arguments).exit_code == 2
+
+
+def test_without_command_the_help_is_shown(call):
+    result = call()
+    assert result.exit_code == 2
+    assert "report" in result.stderr
 
 
 def test_damaged_records_give_code_1_and_their_place(call, set_paper, tmp_path):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from localsvm._plain_file import replace_file
+from localsvm.cli._group import misuse, show_help_without_command
 from localsvm.papers import (
     Experiment,
     Size,
@@ -22,7 +21,11 @@ from localsvm.papers._report import draw_picture, write_report
 from localsvm.papers._runner import drop_old_records
 from localsvm.papers._text import table_lines
 
-papers = typer.Typer(help="Run and show the papers' experiments.", no_args_is_help=True)
+papers = typer.Typer(
+    help="Run and show the papers' experiments.",
+    callback=show_help_without_command,
+    invoke_without_command=True,
+)
 
 _Ids = Annotated[
     list[str] | None,
@@ -32,7 +35,6 @@ _SizeOption = Annotated[Size, typer.Option("--size", help="How much is run.")]
 _StoreOption = Annotated[Path, typer.Option("--store", help="Folder of the records.")]
 _STORE = Path("papers-records")
 _OUT = Path("docs/papers")
-_REPORT_EXTRA = ("jinja2", "matplotlib")
 
 
 @papers.command("list")
@@ -59,11 +61,10 @@ def run(
     Stop it at any time and start it again: a finished run is not done twice.
     """
     chosen = _find(ids)
-    with _failures():
-        summary = run_experiments(chosen, size, Store(store), n_jobs=jobs)
-        if prune:
-            n_dropped = drop_old_records(chosen, find_experiments(), size, Store(store))
-            typer.echo(f"{n_dropped} records of old definitions dropped")
+    summary = run_experiments(chosen, size, Store(store), n_jobs=jobs)
+    if prune:
+        n_dropped = drop_old_records(chosen, find_experiments(), size, Store(store))
+        typer.echo(f"{n_dropped} records of old definitions dropped")
     for name in summary.unavailable:
         typer.echo(f"pending, its method is not there: {name}", err=True)
     for failure in summary.failed:
@@ -88,10 +89,9 @@ def show(
 ) -> None:
     """Show tables: ours, the printed value, the difference."""
     for experiment in _find(ids):
-        with _failures():
-            lines = list(table_lines(experiment, size, Store(store)))
-            if figures is not None:
-                lines += _draw(experiment, size, Store(store), figures)
+        lines = list(table_lines(experiment, size, Store(store)))
+        if figures is not None:
+            lines += _draw(experiment, size, Store(store), figures)
         typer.echo("\n".join(lines))
 
 
@@ -102,8 +102,7 @@ def report(
     store: _StoreOption = _STORE,
 ) -> None:
     """Write one HTML page and Markdown pages with all tables and figures."""
-    with _failures():
-        files = write_report(out, size, Store(store))
+    files = write_report(out, size, Store(store))
     typer.echo(f"{len(files)} files written; begin with {out / 'index.html'}")
 
 
@@ -111,7 +110,7 @@ def _find(ids: list[str] | None) -> list[Experiment]:
     try:
         return find_experiments(ids or [])
     except KeyError as error:
-        raise typer.BadParameter(error.args[0]) from error
+        misuse(error.args[0])
 
 
 def _draw(experiment: Experiment, size: Size, store: Store, folder: Path) -> list[str]:
@@ -122,21 +121,3 @@ def _draw(experiment: Experiment, size: Size, store: Store, folder: Path) -> lis
     path = folder / f"{experiment.id.replace('/', '-')}.png"
     replace_file(path, [picture])
     return [f"  drawn: {path}"]
-
-
-@contextmanager
-def _failures() -> Iterator[None]:
-    """Say what is wrong with files or data in a line, and exit with code 1."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if error.name not in _REPORT_EXTRA:
-            raise
-        install = "pip install 'localsvm[report]'"
-        typer.echo(
-            f"{error.name} is not installed. Install it with {install}", err=True
-        )
-        raise typer.Exit(1) from error
-    except (OSError, ValueError) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(1) from error

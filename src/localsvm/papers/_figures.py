@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from localsvm._extras import require
 from localsvm.papers._plane import Plane
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
@@ -37,11 +38,12 @@ def new_figure(
     n_panels: int, n_columns: int = 3, width: float = 3.3, height: float = 2.8
 ) -> tuple[Any, list[Any]]:
     """Make a figure and a list of its axes; sizes are those of a panel in inches."""
-    from matplotlib.figure import Figure
-
+    drawing = require("matplotlib.figure", "report", "A figure of the papers")
     n_columns = min(n_columns, n_panels)
     n_lines = -(-n_panels // n_columns)
-    figure = Figure(figsize=(width * n_columns, height * n_lines), layout="constrained")
+    figure = drawing.Figure(
+        figsize=(width * n_columns, height * n_lines), layout="constrained"
+    )
     axes = figure.subplots(n_lines, n_columns, squeeze=False).ravel()
     for unused in axes[n_panels:]:
         unused.remove()

@@ -8,6 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from localsvm._extras import require
 from localsvm._plain_file import replace_file
 from localsvm.papers._experiment import Experiment, Size
 from localsvm.papers._pages import make_page, picture_name
@@ -38,11 +39,10 @@ def write_report(
 
     Raises
     ------
-    ModuleNotFoundError
+    ImportError
         If jinja2 or matplotlib is missing: they are in the extra ``report``.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
+    jinja2 = require("jinja2", "report", "The report of the papers")
     papers = list_papers()
     pictures = {
         picture_name(experiment): picture
@@ -51,9 +51,9 @@ def write_report(
         if (picture := draw_picture(experiment, size, store)) is not None
     }
     pages = [make_page(paper, size, store, list(pictures)) for paper in papers]
-    templates = Environment(
-        loader=PackageLoader("localsvm.papers"),
-        undefined=StrictUndefined,
+    templates = jinja2.Environment(
+        loader=jinja2.PackageLoader("localsvm.papers"),
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=lambda name: bool(name) and str(name).endswith(".html.jinja"),

@@ -1,0 +1,118 @@
+"""The group of all commands: one line per error, and the exit code that fits."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from typing import Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from localsvm._extras import MissingExtraError
+
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+# What a file, its content or this machine can be the reason of. Anything else is a
+# mistake of ours, and comes with its traceback.
+_DATA_PROBLEMS = (OSError, ValueError, MemoryError, MissingExtraError)
+
+
+class Commands(TyperGroup):
+    """Commands of which users see no traceback for what they can mend."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run the command of the arguments, and exit unless called by other code."""
+        extra |= {"prog_name": prog_name, "complete_var": complete_var}
+        extra |= {"windows_expand_args": windows_expand_args, "standalone_mode": False}
+        if not standalone_mode:
+            return super().main(args, **extra)
+        with _warnings_in_a_line():
+            sys.exit(self._run(args, extra))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; who reads its output may stop at any time."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # What is still in the buffers cannot be written at exit, either.
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            raise typer.Exit(BROKEN_PIPE) from None
+
+    def _run(self, args: Sequence[str] | None, extra: dict[str, Any]) -> int:
+        try:
+            code: int = super().main(args, **extra) or 0
+        except typer.TyperException as error:
+            _say("error", f"{error.format_message()}{_where_to_look(error)}")
+            return error.exit_code
+        except typer.Abort:
+            code = INTERRUPTED
+        except _DATA_PROBLEMS as error:
+            _say("error", _words_of(error))
+            return 1
+        if code == INTERRUPTED:
+            typer.echo("interrupted", err=True)
+        return code
+
+
+def show_help_without_command(context: typer.Context) -> None:
+    """Show the help of a group that was called without a command: that is misuse."""
+    if context.invoked_subcommand is None:
+        with redirect_stdout(sys.stderr):  # rich writes it itself
+            typer.echo(context.get_help())
+        raise typer.Exit(2)
+
+
+def misuse(message: str) -> NoReturn:
+    """Say that the command was called in a wrong way."""
+    raise _UsageError(message)
+
+
+class _UsageError(typer.TyperException):
+    exit_code = 2
+
+
+def _where_to_look(error: typer.TyperException) -> str:
+    context = getattr(error, "ctx", None)
+    return "" if context is None else f" See: {context.command_path} --help"
+
+
+def _words_of(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{os.fspath(error.filename)}: {error.strerror.lower()}."
+    if isinstance(error, MemoryError):
+        return f"not enough memory. {error}"
+    return str(error)
+
+
+def _say(kind: str, message: str) -> None:
+    typer.echo(f"{kind}: {' '.join(message.split())}", err=True)
+
+
+@contextmanager
+def _warnings_in_a_line() -> Iterator[None]:
+    """Show each warning once, without the place in our code where it was given."""
+    shown: set[str] = set()
+
+    def show(message: Warning | str, *place: Any, **more: Any) -> None:
+        if str(message) not in shown:
+            shown.add(str(message))
+            _say("warning", str(message))
+
+    with warnings.catch_warnings():
+        for category in (DeprecationWarning, FutureWarning, PendingDeprecationWarning):
+            warnings.simplefilter("ignore", category)
+        warnings.showwarning = show
+        yield

@@ -1,0 +1,59 @@
+"""Arguments and options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_DATA_HELP = (
+    "Table: CSV or TSV (also .gz), Parquet, Feather, ARFF, svmlight, npz or npy; or "
+    "openml:ID."
+)
+
+DataArgument = Annotated[str, typer.Argument(metavar="DATA", help=_DATA_HELP)]
+ModelArgument = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="Model file, as `fit` writes it.")
+]
+TargetOption = Annotated[
+    str | None,
+    typer.Option("--target", "-t", metavar="COLUMN", help="Column of the classes."),
+]
+OutOption = Annotated[
+    Path, typer.Option("--out", "-o", metavar="FILE", help="File to write.")
+]
+WhereOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="COLUMN=VALUE",
+        help="Take only these rows; may be repeated. The column itself is left out.",
+    ),
+]
+DropOption = Annotated[
+    list[str] | None,
+    typer.Option("--drop", metavar="COLUMN", help="Leave a column out; repeatable."),
+]
+KindOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        metavar="COLUMN=KIND",
+        help="Take a column as number, category, date, text or boolean; repeatable.",
+    ),
+]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Of random choices.")]
+JobsOption = Annotated[
+    int,
+    typer.Option("--jobs", "-j", help="Threads; -1 is all. The result is the same."),
+]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Replace the output if it exists.")
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Give the result as one JSON document.")
+]
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", help="No messages and no progress.")
+]
