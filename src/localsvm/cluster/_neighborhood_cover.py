@@ -67,6 +67,8 @@ class NeighborhoodCover(ClusterMixin, BaseEstimator):
         k and k' as used.
     search_ : object with ``kneighbors``
         The fitted search.
+    router_ : object with ``kneighbors``
+        The one that ``predict`` finds the nearest row by.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -146,7 +148,7 @@ class NeighborhoodCover(ClusterMixin, BaseEstimator):
         self.center_indices_ = cover.centers
         self.neighborhoods_ = cover.neighborhoods
         self.labels_ = cover.labels
-        self._router = self._routing_search(X)
+        self.router_ = self._routing_search(X)
         return self
 
     def predict(self, X: Any) -> NDArray[np.int32]:
@@ -162,7 +164,7 @@ class NeighborhoodCover(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        nearest = find_neighbors(self._router, X, 1, len(self.labels_), self.n_jobs)[
+        nearest = find_neighbors(self.router_, X, 1, len(self.labels_), self.n_jobs)[
             :, 0
         ]
         return np.asarray(self.labels_[nearest])

@@ -20,7 +20,7 @@ from localsvm._checks import (
 from localsvm._threads import effective_n_jobs
 from localsvm.cluster import NeighborhoodCover
 from localsvm.cluster._neighborhood_cover import neighborhood_sizes
-from localsvm.cluster._neighbors import find_neighbors, fit_search, make_search
+from localsvm.cluster._neighbors import fit_search, make_search
 from localsvm.estimators._base import StageClock, TrainingRows, check_solution
 from localsvm.estimators._global_model import GLOBAL_MODELS, GlobalModel, fit_global
 from localsvm.estimators._kernel_base import (
@@ -30,6 +30,7 @@ from localsvm.estimators._kernel_base import (
     stored_as,
 )
 from localsvm.estimators._metric import in_columns
+from localsvm.estimators._router import Router
 from localsvm.solvers import (
     LocalKernel,
     LocalModels,
@@ -42,6 +43,7 @@ class BaseLocalSVC(BaseKernelClassifier):
     """Steps and fitted attributes of local SVMs on a cover, for one setting or many."""
 
     _global: GlobalModel | None
+    _router: Router
 
     def region(self, X: Any, *, return_weights: bool = False) -> Any:
         """Neighbourhood whose model answers each row.
@@ -194,22 +196,18 @@ class BaseLocalSVC(BaseKernelClassifier):
         X = merged.rows.X
         if self.route == "row":
             self._models, self._support_rows = models, X
-            self._router = cover
+            self._router = Router(X, cover.router_, cover.labels_)
             return
         self._models, rows = models.compact()
         self._support_rows = X[rows]
         centers = X[cover.center_indices_]
-        self._router = fit_search(make_search(cover.neighbors, centers, 1), centers)
+        search = fit_search(make_search(cover.neighbors, centers, 1), centers)
+        regions = np.arange(len(models.only_class), dtype=np.int32)
+        self._router = Router(centers, search, regions)
 
     def _route(self, X: Any) -> NDArray[np.int64]:
         """Eq. 4, or the nearest centre."""
-        if self.route == "row":
-            regions = self._router.predict(X)
-        else:
-            regions = find_neighbors(self._router, X, 1, self.n_regions_, self.n_jobs)[
-                :, 0
-            ]
-        return np.asarray(regions, dtype=np.int64)
+        return self._router.route(X, self.n_jobs)
 
     def _decide(self, X: Any) -> NDArray[Any]:
         X = stored_as(X, self._support_rows)

@@ -156,10 +156,10 @@ class NeighborSVC(BaseKernelClassifier):
         clock = StageClock()
         k, _ = neighborhood_sizes(self.n_neighbors, None, rows.X.shape[0])
         with clock.stage("merge"):
-            self._merged = self._merge(rows, self._draw_seed())
+            self._rows = self._merge(rows, self._draw_seed()).rows
             setting = KernelSetting(self.C, self.gamma, self.gamma_factor)
             self._local = self._local_kernel(setting, rows)
-        X = self._merged.rows.X
+        X = self._rows.X
         self.n_neighbors_ = min(k, X.shape[0])
         with clock.stage("index"):
             search = make_search(self.neighbors, X, self.n_neighbors_, self._kernel)
@@ -168,7 +168,7 @@ class NeighborSVC(BaseKernelClassifier):
         self.fit_report_ = clock.seconds
 
     def _decide(self, X: Any) -> NDArray[Any]:
-        X = stored_as(X, self._merged.rows.X)
+        X = stored_as(X, self._rows.X)
         parts = [
             self._decide_block(X[first : first + _BLOCK_QUERIES])
             for first in range(0, X.shape[0], _BLOCK_QUERIES)
@@ -178,7 +178,7 @@ class NeighborSVC(BaseKernelClassifier):
 
     def _decide_block(self, X: Any) -> tuple[NDArray[Any], Endings]:
         """Eq. 1 for some queries, and how their solves ended."""
-        rows = self._merged.rows
+        rows = self._rows
         k, n_rows = self.n_neighbors_, rows.X.shape[0]
         models = fit_neighborhoods(
             rows,
