@@ -10,33 +10,34 @@ from localsvm.cli._watch import watching
 
 
 def show(quiet=False):
-    with watching(Screen(as_json=False, quiet=quiet), "Fitting", total=2) as watch:
-        with stage("choose"), stage("solve"):
-            pass
-        watch.advance(1)
+    with watching(Screen(as_json=False, quiet=quiet), "Fitting"), stage("solve"):
+        pass
 
 
 @pytest.fixture
-def terminal(monkeypatch, capsys):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+def be_terminal(monkeypatch):
+    """To be called in the test: until then standard error is another stream."""
     monkeypatch.setenv("TERM", "xterm")
+    return lambda: monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
 
 
-def test_stages_are_shown_on_a_terminal(terminal, capsys, monkeypatch):
-    seen = []
-    monkeypatch.setattr(
-        "rich.progress.Progress.update",
-        lambda self, task, *, description: seen.append(description),
-    )
-    show()
-    stages = ["choose", "choose, solve", "choose"]
-    assert seen == [*(f"Fitting: {name}" for name in stages), "Fitting"]
+def test_stages_and_steps_are_shown_on_a_terminal(be_terminal, capsys):
+    be_terminal()
+    screen = Screen(as_json=False, quiet=False)
+    with watching(screen, "Fitting", total=2) as watch:
+        (task,) = watch._bar.tasks
+        with stage("choose"), stage("solve"):
+            assert task.description == "Fitting: choose, solve"
+        assert task.description == "Fitting"
+        watch.advance(1)
+        assert (task.completed, task.total) == (1, 2)
     out, err = capsys.readouterr()
     assert out == ""
     assert "Fitting" in err
 
 
-def test_nothing_is_shown_when_quiet(terminal, capsys):
+def test_nothing_is_shown_when_quiet(be_terminal, capsys):
+    be_terminal()
     show(quiet=True)
     assert capsys.readouterr() == ("", "")
 
