@@ -1,6 +1,16 @@
 """Benchmark data sets, the papers' tasks made from them, and synthetic problems."""
 
 from localsvm.data._benchmarks import Benchmark, benchmark_names, load_benchmark
+from localsvm.data._columns import (
+    BooleanColumn,
+    CategoryColumn,
+    Column,
+    DateColumn,
+    DroppedColumn,
+    NumberColumn,
+    TextColumn,
+)
+from localsvm.data._encoder import TableEncoder
 from localsvm.data._labels import odd_even, one_vs_rest, pair
 from localsvm.data._spirals import bayes_2spiral, make_2spiral, make_two_spirals
 from localsvm.data._synthetic import (
@@ -12,6 +22,14 @@ from localsvm.data._tasks import load_task, task_names
 
 __all__ = [
     "Benchmark",
+    "BooleanColumn",
+    "CategoryColumn",
+    "Column",
+    "DateColumn",
+    "DroppedColumn",
+    "NumberColumn",
+    "TableEncoder",
+    "TextColumn",
     "bayes_2spiral",
     "benchmark_names",
     "load_benchmark",

@@ -1,0 +1,80 @@
+"""The features of one column for all rows, before they meet those of the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Block(Protocol):
+    """Features of some rows that can be put into a dense or a sparse matrix."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    def write(self, out: NDArray[Any]) -> None:
+        """Put the features into ``out``, which is zero, one row per row."""
+
+    def entries(self) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Feature numbers and values, each of shape (n_rows, entries per row)."""
+
+
+@dataclass(frozen=True)
+class DenseBlock:
+    """All features of all rows."""
+
+    values: NDArray[np.float64]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.values)
+
+    def write(self, out: NDArray[Any]) -> None:
+        """Put the features into ``out``."""
+        out[:] = self.values
+
+    def entries(self) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Feature numbers and values."""
+        features = np.arange(self.values.shape[1])
+        return np.broadcast_to(features, self.values.shape), self.values
+
+
+@dataclass(frozen=True)
+class OneHotBlock:
+    """The one feature of a row that is 1, or -1 if none is."""
+
+    codes: NDArray[np.intp]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.codes)
+
+    def write(self, out: NDArray[Any]) -> None:
+        """Put the ones into ``out``."""
+        rows = np.flatnonzero(self.codes >= 0)
+        out[rows, self.codes[rows]] = 1.0
+
+    def entries(self) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Feature numbers and values; the value of a row without a feature is 0."""
+        there = (self.codes >= 0).astype(np.float64)
+        return np.maximum(self.codes, 0)[:, np.newaxis], there[:, np.newaxis]
+
+
+@dataclass(frozen=True)
+class EmptyBlock:
+    """No feature."""
+
+    n_rows: int
+
+    def write(self, out: NDArray[Any]) -> None:
+        """Put nothing into ``out``."""
+
+    def entries(self) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Arrays without a column."""
+        return np.empty((self.n_rows, 0), dtype=np.intp), np.empty((self.n_rows, 0))

@@ -1,0 +1,92 @@
+"""Columns of categories: one feature per frequent value."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from localsvm._checks import level_of_caller
+from localsvm.data._columns._blocks import Block, OneHotBlock
+from localsvm.data._columns._column import Column, DroppedColumn, LearningOptions
+from localsvm.data._columns._values import factorize
+
+
+@dataclass(frozen=True)
+class CategoryColumn(Column):
+    """A column of categories, one of whose features is 1 and the others 0.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    categories : tuple of str
+        Those that have a feature of their own, ``NAME=CATEGORY``; numbers as strings,
+        integral ones without a point.
+    missing : bool
+        Whether values were missing at ``fit``: the feature ``NAME=(missing)`` comes
+        next. Otherwise a missing value is a new one.
+    pooled : bool
+        Whether rare values were pooled at ``fit``: the feature ``NAME=(other)`` comes
+        last and is 1 for these and for new values. Otherwise all features of a new
+        value are 0.
+    """
+
+    kind = "category"
+
+    categories: tuple[str, ...]
+    missing: bool
+    pooled: bool
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """What follows the name of the column in the name of each feature."""
+        own = [f"={category}" for category in self.categories]
+        return (*own, *["=(missing)"] * self.missing, *["=(other)"] * self.pooled)
+
+    @property
+    def n_entries(self) -> int:
+        """One."""
+        return 1
+
+    def encode(self, values: Any) -> Block:
+        """Features of any values; warns if none of them was seen at ``fit``."""
+        codes, labels = factorize(values)
+        other = self.n_features - 1 if self.pooled else -1
+        missing = len(self.categories) if self.missing else other
+        place = {category: code for code, category in enumerate(self.categories)}
+        places = [place.get(label, other) for label in labels]
+        if labels and not self.pooled and max(places) < 0:
+            self._warn_of_new_values(labels)
+        return OneHotBlock(np.array([*places, missing], dtype=np.intp)[codes])
+
+    def _warn_of_new_values(self, labels: list[str]) -> None:
+        warnings.warn(
+            f"Column {self.name!r} has no value that was seen at fit: found "
+            f"{', '.join(map(repr, labels[:3]))}, expected for instance "
+            f"{', '.join(map(repr, self.categories[:3]))}.",
+            UserWarning,
+            stacklevel=level_of_caller(),
+        )
+
+    @classmethod
+    def learn(
+        cls, name: str, values: Any, options: LearningOptions
+    ) -> CategoryColumn | DroppedColumn:
+        """Find the frequent values, in alphabetical order."""
+        codes, labels = factorize(values)
+        missing = bool((codes < 0).any())
+        if not labels:
+            return DroppedColumn(name, "empty")
+        if len(labels) == 1 and not missing:
+            return DroppedColumn(name, "constant")
+        counts = np.bincount(codes[codes >= 0], minlength=len(labels))
+        order = sorted(
+            range(len(labels)), key=lambda code: (-counts[code], labels[code])
+        )
+        kept = [labels[code] for code in order if counts[code] >= options.min_frequency]
+        if len(kept) > options.max_categories:
+            kept = kept[: options.max_categories]
+        return cls(name, tuple(sorted(kept)), missing, len(kept) < len(labels))

@@ -1,0 +1,105 @@
+"""Which kind of column the values of a table are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from localsvm.data._columns._booleans import BooleanColumn
+from localsvm.data._columns._categories import CategoryColumn
+from localsvm.data._columns._column import Column, DroppedColumn
+from localsvm.data._columns._dates import DateColumn
+from localsvm.data._columns._numbers import NumberColumn
+from localsvm.data._columns._text import TextColumn
+from localsvm.data._columns._values import days_of_strings, factorize, type_of
+
+_CLASSES: tuple[Any, ...] = (
+    NumberColumn,
+    BooleanColumn,
+    CategoryColumn,
+    DateColumn,
+    TextColumn,
+    DroppedColumn,
+)
+KINDS: Mapping[str, Any] = {each.kind: each for each in _CLASSES}
+"""The class of each kind; its method ``learn`` makes a column."""
+
+_KIND_OF_TYPE = {
+    **dict.fromkeys(
+        ["integer", "floating", "mixed-integer-float", "decimal"], "number"
+    ),
+    **dict.fromkeys(["timedelta", "timedelta64", "time", "empty"], "number"),
+    **dict.fromkeys(["date", "datetime", "datetime64"], "date"),
+    "boolean": "boolean",
+    "categorical": "category",
+}
+_TYPES_WITH_STRINGS = frozenset(["string", "mixed", "mixed-integer"])
+_FEW_CATEGORIES = 20
+_ROWS_PER_CATEGORY = 5
+_LEAST_IDENTIFIERS = 20
+_ISO_DATE = r"\s*\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?\s*"
+
+
+def find_kind(name: str, values: Any, max_categories: int) -> str:
+    """Kind of a column by its type, and for strings by their look and number.
+
+    Strings are dates if all begin like ``2024-12-31``. They are categories if there
+    are at most 20 distinct ones, or at most ``max_categories`` that occur five times
+    each on average; otherwise they are text.
+    """
+    found = type_of(values)
+    if found in _KIND_OF_TYPE:
+        return _KIND_OF_TYPE[found]
+    if found not in _TYPES_WITH_STRINGS:
+        raise ValueError(
+            f"Column {name!r} holds values of type {found}; expected numbers, strings, "
+            "dates or truth values. Leave it out with kinds={"
+            f"{name!r}: 'drop'}}."
+        )
+    if found != "string":
+        _check_scalars(name, values)
+    return _kind_of_strings(values, max_categories)
+
+
+def _kind_of_strings(values: Any, max_categories: int) -> str:
+    codes, labels = factorize(values)
+    distinct = type(values)(labels)
+    if distinct.str.fullmatch(_ISO_DATE).all() and _are_dates(distinct):
+        return "date"
+    n_rows = int((codes >= 0).sum())
+    often = n_rows >= _ROWS_PER_CATEGORY * len(labels)
+    if len(labels) <= _FEW_CATEGORIES or (len(labels) <= max_categories and often):
+        return "category"
+    return "text"
+
+
+def _are_dates(distinct: Any) -> bool:
+    return not np.isnan(days_of_strings(distinct)).any()
+
+
+def _check_scalars(name: str, values: Any) -> None:
+    for row, value in enumerate(values):
+        if isinstance(value, (list, dict, set, tuple, np.ndarray)):
+            raise ValueError(
+                f"Column {name!r} has the {type(value).__name__} {value!r} in row "
+                f"{row} (the first is 0); expected one value per row. Leave the column "
+                f"out with kinds={{{name!r}: 'drop'}}."
+            )
+
+
+def looks_like_identifier(values: Any, column: Column) -> bool:
+    """Whether a column numbers or names its rows: it says nothing of new ones.
+
+    Consecutive integers in any order, or strings that all differ and have no blanks.
+    """
+    if isinstance(values, np.ndarray) or len(values) < _LEAST_IDENTIFIERS:
+        return False
+    found = type_of(values)
+    if found == "integer" and column.kind == "number":
+        consecutive = values.notna().all() and values.max() - values.min() + 1
+        return bool(consecutive == len(values) and values.is_unique)
+    if found == "string" and column.kind == "text":
+        return bool(values.is_unique and not values.str.contains(r"\s").any())
+    return False

@@ -1,0 +1,122 @@
+"""Columns of numbers: filled, centred, scaled."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localsvm.data._columns._blocks import Block, DenseBlock
+from localsvm.data._columns._column import Column, DroppedColumn, LearningOptions
+from localsvm.data._columns._values import as_numbers
+
+
+@dataclass(frozen=True)
+class NumberColumn(Column):
+    """A column of numbers or durations: ``(x - center) / scale``.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column, and of its first feature.
+    fill : float
+        The median, which takes the place of a missing value.
+    center, scale : float
+        Mean and standard deviation after filling; a scale of 1 if that is zero.
+    indicator : bool
+        Whether values were missing at ``fit``: a second feature, ``NAME=(missing)``,
+        is then 1 where a value is missing. Otherwise a missing value is filled alone.
+
+    Notes
+    -----
+    Durations and times of day are counted in days.
+    """
+
+    kind = "number"
+
+    fill: float
+    center: float
+    scale: float
+    indicator: bool
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """What follows the name of the column in the name of each feature."""
+        return ("", "=(missing)") if self.indicator else ("",)
+
+    def encode(self, values: Any) -> Block:
+        """Features of numbers, or of strings that are numbers."""
+        numbers = as_numbers(self.name, values)
+        missing = np.isnan(numbers)
+        scaled = standardize(self.name, numbers, self.fill, self.center, self.scale)
+        return DenseBlock(with_indicator([scaled], missing, self.indicator))
+
+    @classmethod
+    def learn(
+        cls, name: str, values: Any, options: LearningOptions
+    ) -> NumberColumn | DroppedColumn:
+        """Find median, mean and standard deviation."""
+        numbers = as_numbers(name, values)
+        missing = np.isnan(numbers)
+        reason = reason_to_drop(numbers, missing)
+        if reason:
+            return DroppedColumn(name, reason)
+        fill, center, scale = median_mean_deviation(name, numbers, missing)
+        return cls(name, fill, center, scale, bool(missing.any()))
+
+
+def reason_to_drop(numbers: NDArray[np.float64], missing: NDArray[np.bool_]) -> str:
+    """Why the column tells nothing: "empty", "constant", or "" if it does."""
+    if missing.all():
+        return "empty"
+    if not missing.any() and numbers.min() == numbers.max():
+        return "constant"
+    return ""
+
+
+def median_mean_deviation(
+    name: str, numbers: NDArray[np.float64], missing: NDArray[np.bool_]
+) -> tuple[float, float, float]:
+    """Median of what is there; mean and deviation with it in place of the missing."""
+    fill = float(np.median(numbers[~missing]))
+    filled = np.where(missing, fill, numbers)
+    with np.errstate(over="ignore", invalid="ignore"):
+        center, scale = float(filled.mean()), float(filled.std())
+    if not math.isfinite(scale):
+        row = int(np.argmax(np.abs(filled)))
+        raise ValueError(
+            f"Column {name!r} has the value {filled[row]!r} in row {row} (the first is "
+            "0); expected finite numbers whose squares can be summed. Correct the "
+            "value or leave it missing."
+        )
+    return fill, center, scale or 1.0
+
+
+def standardize(
+    name: str, numbers: NDArray[np.float64], fill: float, center: float, scale: float
+) -> NDArray[np.float64]:
+    """Fill, centre and scale; a ValueError where that is not finite."""
+    filled = np.where(np.isnan(numbers), fill, numbers)
+    with np.errstate(over="ignore"):
+        scaled = np.asarray((filled - center) / scale)
+    bad = ~np.isfinite(scaled)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"Column {name!r} has the value {float(filled[row])!r} in row {row} (the "
+            "first is 0); expected a finite number of usual size. Correct the value "
+            "or leave it missing."
+        )
+    return scaled
+
+
+def with_indicator(
+    features: list[NDArray[np.float64]], missing: NDArray[np.bool_], indicator: bool
+) -> NDArray[np.float64]:
+    """Features side by side, and after them, if asked, which values were missing."""
+    if indicator:
+        features = [*features, missing.astype(np.float64)]
+    return np.column_stack(features)
