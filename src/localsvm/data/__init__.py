@@ -1,15 +1,12 @@
 """Benchmark data sets, the papers' tasks made from them, and synthetic problems."""
 
 from localsvm.data._benchmarks import Benchmark, benchmark_names, load_benchmark
-from localsvm.data._columns import (
-    BooleanColumn,
-    CategoryColumn,
-    Column,
-    DateColumn,
-    DroppedColumn,
-    NumberColumn,
-    TextColumn,
-)
+from localsvm.data._columns._booleans import BooleanColumn
+from localsvm.data._columns._categories import CategoryColumn
+from localsvm.data._columns._column import Column, DroppedColumn
+from localsvm.data._columns._dates import DateColumn
+from localsvm.data._columns._numbers import NumberColumn
+from localsvm.data._columns._text import TextColumn
 from localsvm.data._encoder import TableEncoder
 from localsvm.data._labels import odd_even, one_vs_rest, pair
 from localsvm.data._spirals import bayes_2spiral, make_2spiral, make_two_spirals

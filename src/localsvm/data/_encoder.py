@@ -20,14 +20,9 @@ from localsvm._checks import (
     unchanged_on_failure,
 )
 from localsvm._extras import require
-from localsvm.data._columns import (
-    KINDS,
-    Block,
-    Column,
-    LearningOptions,
-    find_kind,
-    looks_like_identifier,
-)
+from localsvm.data._columns._blocks import Block
+from localsvm.data._columns._column import Column, LearningOptions
+from localsvm.data._columns._kinds import KINDS, find_kind, looks_like_identifier
 from localsvm.data._frames import absent_columns, as_frame, duplicates
 
 _DENSEST = 0.25
