@@ -1,6 +1,18 @@
-"""Look inside a fitted model: explain one prediction, draw the regions."""
+"""Look inside a fitted model: explain one prediction, draw the regions, score it."""
 
+from localsvm.inspect._confusion import ClassScore
 from localsvm.inspect._explain import Contribution, Explanation, explain
+from localsvm.inspect._intervals import Estimate
 from localsvm.inspect._region_map import RegionMapDisplay
+from localsvm.inspect._scores import Scores, score_model
 
-__all__ = ["Contribution", "Explanation", "RegionMapDisplay", "explain"]
+__all__ = [
+    "ClassScore",
+    "Contribution",
+    "Estimate",
+    "Explanation",
+    "RegionMapDisplay",
+    "Scores",
+    "explain",
+    "score_model",
+]
