@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import localsvm
 
 HERE = Path(__file__).parent
+SCIKIT_LEARN_NAMES = (
+    "accuracy_score",
+    "df_output_transform",
+    "meta-estimator",
+    "metadata_routing",
+    "sphx_glr_auto_examples_miscellaneous_plot_set_output.py",
+)
 
 project = "localsvm"
 author = "the localsvm developers"
@@ -72,6 +81,19 @@ def write_command_reference(_app: object) -> None:
     )
 
 
-def setup(app: object) -> None:
-    """Write the generated pages first."""
-    app.connect("builder-inited", write_command_reference, priority=1)  # type: ignore[attr-defined]
+def mark_anchors(_app: object, docname: str, source: list[str]) -> None:
+    """Turn the anchors of the papers' pages, made for code hosts, into targets."""
+    if docname.startswith("papers/"):
+        source[0] = re.sub(r'<a id="([\w-]+)"></a>', r"(\1)=", source[0])
+
+
+def quote_foreign_name(_app: object, _env: object, node: Any, content: Any) -> Any:
+    """Show what scikit-learn's inherited docstrings refer to without a link."""
+    return content if node.get("reftarget") in SCIKIT_LEARN_NAMES else None
+
+
+def setup(app: Any) -> None:
+    """Write the generated pages first; see to what other pages refer to."""
+    app.connect("builder-inited", write_command_reference, priority=1)
+    app.connect("source-read", mark_anchors)
+    app.connect("missing-reference", quote_foreign_name)

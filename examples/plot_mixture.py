@@ -9,10 +9,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from localsvm import MixtureSVC
-from localsvm.data import make_circle_in_square
+from localsvm.data import make_two_spirals
 
-X, y = make_circle_in_square(1500, random_state=0)
-model = MixtureSVC(n_components=8, C=10, random_state=0).fit(X, y)
+X, y = make_two_spirals(1500, random_state=0)
+model = MixtureSVC(n_components=20, C=10, random_state=0).fit(X, y)
 print(f"{model.n_components_} components are left after {model.n_iter_} EM steps.")
 
 # %%
@@ -27,10 +27,10 @@ axes[0].set_title("component with the largest gate")
 mesh = axes[1].pcolormesh(axis, axis, share, cmap="RdBu_r", vmin=0, vmax=1)
 axes[1].set_title("probability of class 1")
 figure.colorbar(mesh, ax=axes[1])
-axes[2].plot(model.history_["log_likelihood"], label="log-likelihood")
-axes[2].set(xlabel="EM step", ylabel="log-likelihood")
+axes[2].plot(model.history_["log_likelihood"], color="C0")
+axes[2].set(xlabel="EM step")
+axes[2].set_ylabel("log-likelihood", color="C0")
 twin = axes[2].twinx()
-twin.plot(model.history_["accuracy"], color="C1", label="training accuracy")
-axes[2].legend(loc="lower right")
-twin.legend(loc="center right")
+twin.plot(model.history_["accuracy"], color="C1")
+twin.set_ylabel("training accuracy", color="C1")
 plt.show()

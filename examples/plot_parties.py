@@ -26,8 +26,8 @@ print(shared[0])
 
 # %%
 whole = merge(shared)
-model = SupportClusterSVC(gamma=30).fit_summaries(whole)
-alone = SupportClusterSVC(gamma=30).fit_summaries(shared[0])
+model = SupportClusterSVC(gamma=0.5).fit_summaries(whole)
+alone = SupportClusterSVC(gamma=0.5).fit_summaries(shared[0])
 print(f"north alone {100 * alone.score(X_test, y_test):.1f} %")
 print(f"together    {100 * model.score(X_test, y_test):.1f} %")
 
