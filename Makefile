@@ -7,7 +7,7 @@ CPP := $(wildcard core/*/*.cpp core/*/*.hpp core/include/localsvm/*.hpp)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint format test-core bench papers papers-report stub clean
+.PHONY: help demo test test-slow lint format test-core bench papers papers-report docs stub clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -63,11 +63,15 @@ papers: $(VENV)/developing  ## The papers' tables and figures; goes on where it 
 papers-report: $(VENV)/developing  ## Write docs/papers from the records that are there
 	$(BIN)/localsvm papers report --store docs/papers/records --out docs/papers
 
+docs: $(VENV)/documenting  ## Guides, reference and examples as HTML; a warning is an error
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+	@echo "Begin with docs/_build/html/index.html"
+
 stub: $(VENV)/developing  ## Rewrite the typing stub of the compiled core
 	$(BIN)/python -m nanobind.stubgen -q -m localsvm._core -o src/localsvm/_core.pyi
 
 clean:  ## Remove the environment and everything built
-	rm -rf $(VENV) build dist demo_output
+	rm -rf $(VENV) build dist demo_output docs/_build docs/api/generated docs/auto_examples
 
 $(VENV)/tools: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -84,4 +88,8 @@ $(VENV)/developing: $(VENV)/installed
 
 $(VENV)/benching: $(VENV)/installed
 	$(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel ".[plot,bench]"
+	touch $@
+
+$(VENV)/documenting: $(VENV)/installed
+	$(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel ".[docs]"
 	touch $@
