@@ -3,8 +3,8 @@ Which columns matter
 ====================
 
 Only two of ten columns tell the classes apart. :class:`~localsvm.GradientMetric` finds
-them from the gradients of local linear SVMs, and nearest neighbours gain as much from it
-as local SVMs do.
+them from the gradients of local linear SVMs; nearest neighbours gain as much from it as
+local SVMs do.
 """
 
 import matplotlib.pyplot as plt

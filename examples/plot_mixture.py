@@ -2,7 +2,8 @@
 A mixture that learns who answers where
 =======================================
 
-The gates of :class:`~localsvm.MixtureSVC` after EM, and how likelihood and accuracy rose.
+The gates of :class:`~localsvm.MixtureSVC` after EM, and how likelihood and accuracy
+rose.
 """
 
 import matplotlib.pyplot as plt
