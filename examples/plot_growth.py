@@ -2,7 +2,7 @@
 How the cost grows
 ==================
 
-Seconds to fit against the number of rows: a kernel SVM grows like the square of the rows
+Seconds to fit against the number of rows: a kernel SVM grows like their square
 or faster, local ones almost linearly, at a better accuracy here.
 """
 
