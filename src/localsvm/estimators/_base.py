@@ -162,14 +162,18 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         scores = self.decision_function(X)
         return winning_labels(self.classes_, scores)
 
+    def _check_settings(self) -> None:
+        """Refuse a parameter whose value is wrong whatever the rows are."""
+        if self._takes_metric:
+            check_parameters(self, metric=METRICS)
+        self._check_parameters()
+
     def _fit_by(
         self, method: Callable[[TrainingRows], Any], X: Any, y: Any, sample_weight: Any
     ) -> Any:
         """Call ``method`` on the checked and mapped rows."""
         with unchanged_on_failure(self):
-            if self._takes_metric:
-                check_parameters(self, metric=METRICS)
-            self._check_parameters()
+            self._check_settings()
             rows = self._check_training_rows(X, y, sample_weight)
             clock = StageClock()
             result = method(self._learn_metric(rows, clock))

@@ -1,0 +1,100 @@
+"""Methods by name, and their parameters from the command line."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
+
+from localsvm import (
+    ClusteredSVC,
+    LocallyLinearSVC,
+    LocalSVC,
+    MixtureSVC,
+    ReducedSVC,
+    StagedSVC,
+    SupportClusterSVC,
+)
+from localsvm.cli._group import misuse
+
+
+class Method(StrEnum):
+    """What a model is fitted by."""
+
+    AUTO = "auto"
+    STAGED = "staged"
+    CLUSTERED = "clustered"
+    LOCAL = "local"
+    MIXTURE = "mixture"
+    SUPPORT_CLUSTER = "support-cluster"
+    REDUCED = "reduced"
+    LOCALLY_LINEAR = "locally-linear"
+
+
+_CLASSES = {
+    Method.AUTO: StagedSVC,
+    Method.STAGED: StagedSVC,
+    Method.CLUSTERED: ClusteredSVC,
+    Method.LOCAL: LocalSVC,
+    Method.MIXTURE: MixtureSVC,
+    Method.SUPPORT_CLUSTER: SupportClusterSVC,
+    Method.REDUCED: ReducedSVC,
+    Method.LOCALLY_LINEAR: LocallyLinearSVC,
+}
+_OWN_OPTIONS = {"random_state": "--seed", "n_jobs": "--jobs", "max_time": "--max-time"}
+_WORDS = {"true": True, "false": False, "none": None, "inf": math.inf}
+
+
+def make_estimator(
+    method: Method,
+    settings: Sequence[str],
+    *,
+    seed: int,
+    jobs: int,
+    max_time: float | None = None,
+) -> Any:
+    """Make the estimator of a method, and check its parameters before rows are read."""
+    estimator = _CLASSES[method](random_state=seed, n_jobs=jobs, max_time=max_time)
+    estimator.set_params(**_parameters(estimator, settings))
+    try:
+        estimator._check_settings()
+    except ValueError as error:
+        misuse(str(error))
+    return estimator
+
+
+def split_pair(text: str, option: str, form: str) -> tuple[str, str]:
+    """Name and value of an option like ``--set C=10``."""
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        misuse(f"{option} {text}: expected {form}.")
+    return name, value
+
+
+def _parameters(estimator: Any, settings: Sequence[str]) -> dict[str, Any]:
+    known = list(estimator.get_params(deep=False))
+    parameters = {}
+    for text in settings:
+        name, value = split_pair(text, "--set", "PARAMETER=VALUE, for instance C=10")
+        if name in _OWN_OPTIONS:
+            misuse(f"--set {text}: use {_OWN_OPTIONS[name]} instead.")
+        if name not in known:
+            names = ", ".join(sorted(set(known) - set(_OWN_OPTIONS)))
+            misuse(
+                f"--set {text}: {type(estimator).__name__} has no parameter {name!r}; "
+                f"expected one of {names}."
+            )
+        parameters[name] = _value(value)
+    return parameters
+
+
+def _value(text: str) -> Any:
+    """Take a number, list and the like as JSON writes it, anything else as text."""
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,20 @@
+"""Files that a command writes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from localsvm.cli._group import misuse
+
+
+def check_output(path: Path, *, force: bool) -> None:
+    """Refuse a file that cannot be written, or must not, before the work begins."""
+    if path.is_dir():
+        misuse(f"{path} is a folder; expected the name of a file to write.")
+    if path.exists() and not force:
+        misuse(f"{path} exists. Give another name, or --force to replace it.")
+    if not path.parent.is_dir():
+        misuse(f"{path} cannot be written: there is no folder {path.parent}. Make it.")
+    if not os.access(path.parent, os.W_OK):
+        misuse(f"{path} cannot be written: the folder {path.parent} is read-only.")
