@@ -12,6 +12,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import compute_class_weight
@@ -29,7 +30,7 @@ from localsvm._checks import (
 )
 from localsvm._progress import stage
 from localsvm._seeds import draw_seed, seeded_clone
-from localsvm.estimators._metric import METRICS, fit_metric, map_rows
+from localsvm.estimators._metric import METRICS, fit_metric, in_columns, map_rows
 from localsvm.solvers import Status
 
 
@@ -255,6 +256,18 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         rows = check_rows(self, X, reset=False)
         return map_rows(self.metric_, rows) if self._takes_metric else rows
+
+    def _touching(
+        self, X: Any, gradient: NDArray[Any]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Linear functions of the user's columns that touch the decisions at the rows.
+
+        ``gradient`` has shape (n_samples, n_tasks, n_features), by the mapped columns.
+        """
+        dense = X.toarray() if sparse.issparse(X) else X
+        intercept = self._decide(X) - np.einsum("ipj,ij->ip", gradient, dense)
+        metric = self.metric_ if self._takes_metric else None
+        return in_columns(metric, gradient, self.n_features_in_), intercept
 
     def _draw_seed(self) -> int:
         return draw_seed(self.random_state)

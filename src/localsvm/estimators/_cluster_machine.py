@@ -21,6 +21,7 @@ from localsvm.solvers import (
     KernelSolution,
     combine_pairs,
     decide_in_blocks,
+    pair_shares,
     solve_gram,
 )
 
@@ -86,6 +87,26 @@ class ClusterMachine:
         decisions = decide_in_blocks(compare, self.duals, X, n_jobs)
         decisions += self.intercept
         return decisions
+
+    def gradients(self, X: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
+        """Gradients of the scores of rows, of shape (n_samples, n_outputs, n_features).
+
+        Of pairs of several classes, those of the mean of a class's decisions against
+        the others: votes have no gradient. Zero for classes without clusters.
+        """
+        n_outputs = 1 if n_classes == 2 else n_classes
+        gradients = np.zeros((X.shape[0], n_outputs, X.shape[1]))
+        if len(self.support) == 0:
+            return gradients
+        of_tasks = self.kernel.weighted_gradient(
+            X, self.clusters, self.log_scale, self.duals
+        )
+        if (self.pairs >= 0).all():
+            for output, shares in pair_shares(self.pairs, n_classes):
+                gradients[:, output] = np.einsum("t,itj->ij", shares, of_tasks)
+        else:
+            gradients[:, self.pairs[:, 1]] = of_tasks
+        return gradients
 
     def score(self, decisions: NDArray[np.float64], n_classes: int) -> NDArray[Any]:
         """One score per class from the decisions of the tasks, one in all for two."""

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from localsvm._checks import (
     check_parameters,
@@ -29,7 +28,6 @@ from localsvm.estimators._kernel_base import (
     MergedRows,
     stored_as,
 )
-from localsvm.estimators._metric import in_columns
 from localsvm.estimators._router import Router
 from localsvm.solvers import (
     LocalKernel,
@@ -83,10 +81,7 @@ class BaseLocalSVC(BaseKernelClassifier):
             metric this needs one that maps by ``X @ components_``.
         """
         X = self._check_query_rows(X)
-        gradient = self._gradients(X)
-        dense = X.toarray() if sparse.issparse(X) else X
-        intercept = self._decide(X) - np.einsum("ipj,ij->ip", gradient, dense)
-        return in_columns(self.metric_, gradient, self.n_features_in_), intercept
+        return self._touching(X, self._gradients(X))
 
     def _find_regions(self, X: Any) -> NDArray[np.int64]:
         return self._route(stored_as(X, self._support_rows))

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
@@ -158,9 +157,7 @@ class BaseMixture(BaseLocalClassifier):
         gradient = self._fitted_model().gradients(X)
         if len(self.classes_) == 2:
             gradient = gradient[:, 1:] - gradient[:, :1]
-        dense = X.toarray() if sparse.issparse(X) else X
-        intercept = self._decide(X) - np.einsum("ipj,ij->ip", gradient, dense)
-        return in_columns(self.metric_, gradient, self.n_features_in_), intercept
+        return self._touching(X, gradient)
 
     def _fitted_model(self) -> MixtureModel:
         check_is_fitted(self)

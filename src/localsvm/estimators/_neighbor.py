@@ -16,7 +16,12 @@ from localsvm.estimators._kernel_base import (
     KernelSetting,
     stored_as,
 )
-from localsvm.solvers import Endings, fit_neighborhoods
+from localsvm.solvers import (
+    Endings,
+    LocalModels,
+    fit_neighborhoods,
+    local_gradients,
+)
 
 _BLOCK_QUERIES = 4096
 
@@ -63,6 +68,8 @@ class NeighborSVC(BaseKernelClassifier):
         The fitted metric.
     n_neighbors_ : int
         k as used.
+    row_indices_ : ndarray of shape (n_distinct,)
+        Training row of each distinct row, the first of its copies.
     search_ : object with ``kneighbors``
         The fitted search.
     n_iter_ : int
@@ -148,6 +155,68 @@ class NeighborSVC(BaseKernelClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def neighborhood(self, X: Any) -> NDArray[np.intp]:
+        """Training rows that decide each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        indices : ndarray of shape (n_samples, n_neighbors_)
+            Nearest first, as positions in the training data; of equal rows the first.
+        """
+        X = stored_as(self._check_query_rows(X), self._rows.X)
+        return np.asarray(self.row_indices_[self._find(X)])
+
+    def neighborhood_class_counts(self, X: Any) -> NDArray[np.intp]:
+        """Count the neighbours of each row by class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        counts : ndarray of shape (n_samples, n_classes)
+            Equal rows of one class count once.
+        """
+        X = stored_as(self._check_query_rows(X), self._rows.X)
+        found = self._rows.class_index[self._find(X)]
+        own = found[:, :, np.newaxis] == np.arange(len(self.classes_))
+        return np.asarray(own.sum(axis=1))
+
+    def local_coef(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Weights of the linear function that touches each row's decision.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        coef : ndarray of shape (n_samples, n_tasks, n_features)
+            The gradient of the decision at the row, while its neighbours stay the same.
+            For several classes, of the mean of a class's decisions against the others
+            among the neighbours; zero for classes that are not there, and where there
+            is but one.
+        intercept : ndarray of shape (n_samples, n_tasks)
+            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i. With a
+            metric this needs one that maps by ``X @ components_``.
+
+        Notes
+        -----
+        Costs two predictions: the SVMs of the rows are fitted once more.
+        """
+        X = self._check_query_rows(X)
+        stored = stored_as(X, self._rows.X)
+        gradients = [
+            self._gradients_of_block(stored[first : first + _BLOCK_QUERIES])
+            for first in range(0, stored.shape[0], _BLOCK_QUERIES)
+        ]
+        return self._touching(X, np.concatenate(gradients))
+
     def _check_parameters(self) -> None:
         self._check_setting()
         self._check_kernel_parameters()
@@ -156,7 +225,8 @@ class NeighborSVC(BaseKernelClassifier):
         clock = StageClock()
         k, _ = neighborhood_sizes(self.n_neighbors, None, rows.X.shape[0])
         with clock.stage("merge"):
-            self._rows = self._merge(rows, self._draw_seed()).rows
+            merged = self._merge(rows, self._draw_seed())
+            self._rows, self.row_indices_ = merged.rows, merged.first
             setting = KernelSetting(self.C, self.gamma, self.gamma_factor)
             self._local = self._local_kernel(setting, rows)
         X = self._rows.X
@@ -178,14 +248,7 @@ class NeighborSVC(BaseKernelClassifier):
 
     def _decide_block(self, X: Any) -> tuple[NDArray[Any], Endings]:
         """Eq. 1 for some queries, and how their solves ended."""
-        rows = self._rows
-        k, n_rows = self.n_neighbors_, rows.X.shape[0]
-        models = fit_neighborhoods(
-            rows,
-            find_neighbors(self.search_, X, k, n_rows, self.n_jobs),
-            self._local,
-            self._options(k, n_rows),
-        )
+        rows, models = self._rows, self._fit_models(X)
         scores = models.decide(
             rows.X,
             self._kernel,
@@ -195,3 +258,24 @@ class NeighborSVC(BaseKernelClassifier):
             effective_n_jobs(self.n_jobs),
         )
         return scores, models.endings
+
+    def _gradients_of_block(self, X: Any) -> NDArray[np.float64]:
+        rows = self._rows
+        return local_gradients(
+            self._fit_models(X),
+            rows.X,
+            self._kernel,
+            rows.n_classes,
+            X,
+            np.arange(X.shape[0]),
+        )
+
+    def _fit_models(self, X: Any) -> LocalModels:
+        """One SVM on the neighbours of each query."""
+        options = self._options(self.n_neighbors_, self._rows.X.shape[0])
+        return fit_neighborhoods(self._rows, self._find(X), self._local, options)
+
+    def _find(self, X: Any) -> NDArray[np.int32]:
+        """Neighbours of each query, as positions in the merged rows."""
+        n_rows = self._rows.X.shape[0]
+        return find_neighbors(self.search_, X, self.n_neighbors_, n_rows, self.n_jobs)

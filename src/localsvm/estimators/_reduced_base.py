@@ -55,6 +55,41 @@ class BaseReducedSVC(BaseLocalClassifier):
             raise AttributeError("coef_ is only available with kernel='linear'.")
         return self._coef
 
+    def local_coef(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Weights of the linear function that touches each row's decision.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        coef : ndarray of shape (n_samples, n_tasks, n_features)
+            The gradient of the decision at the row; ``coef_`` for the linear kernel.
+        intercept : ndarray of shape (n_samples, n_tasks)
+            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i.
+        """
+        X = self._check_query_rows(X)
+        return self._touching(X, self._gradients(X))
+
+    def _gradients(self, X: Any) -> NDArray[np.float64]:
+        """Gradients of shape (n_samples, n_tasks, n_features)."""
+        if self.kernel == "linear":
+            return np.tile(self._coef, (X.shape[0], 1, 1))
+        if not len(self.support_):
+            return np.zeros((X.shape[0], len(self.intercept_), X.shape[1]))
+        dense, support = (
+            np.asarray(rows.toarray() if sparse.issparse(rows) else rows, np.float64)
+            for rows in (X, self._support_rows)
+        )
+        return np.stack(
+            [
+                self._kernel.weighted_gradient(dense, support, duals, self.gamma_)
+                for duals in self.dual_coef_
+            ],
+            axis=1,
+        )
+
     def _resolve_kernel(self, rows: TrainingRows) -> Kernel:
         gamma = self.gamma
         if gamma == "auto":

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -21,6 +23,7 @@ from localsvm.cluster import GaussianSummary, ThresholdClustering, summarize_row
 from localsvm.estimators._base import BaseLocalClassifier, StageClock, check_solution
 from localsvm.estimators._cluster_machine import (
     ClusterMachine,
+    as_gaussians,
     learn_clusters,
     make_tasks,
 )
@@ -102,6 +105,68 @@ class BaseSupportClusterSVC(BaseLocalClassifier):
     def n_iter_(self) -> int:
         """Most steps of an SVM."""
         return int(self._fitted_machine().n_iter.max(initial=1))
+
+    def region(self, X: Any, *, return_weights: bool = False) -> Any:
+        """Cluster with the largest share in the decision of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        return_weights : bool, default=False
+            Whether to return all support clusters of a row with their shares.
+
+        Returns
+        -------
+        clusters : ndarray of shape (n_samples,) or (n_samples, n_support)
+            As indices into the clusters of ``summary_``. With ``return_weights`` all
+            support clusters, the largest share first.
+        weights : ndarray of shape (n_samples, n_support)
+            Only with ``return_weights``: size of a cluster's dual times its kernel
+            value, summed over the SVMs; rows sum to one.
+        """
+        X = self._check_query_rows(X)
+        regions, shares = self._decision_shares(X)
+        if not return_weights:
+            return regions[shares.argmax(axis=1)]
+        order = np.argsort(-shares, axis=1, kind="stable")
+        return regions[order], np.take_along_axis(shares, order, axis=1)
+
+    def local_coef(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Weights of the linear function that touches each row's decision.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        coef : ndarray of shape (n_samples, n_tasks, n_features)
+            The gradient of the decision at the row. For several classes and
+            ``multi_class="ovo"``, of the mean of a class's decisions against the
+            others.
+        intercept : ndarray of shape (n_samples, n_tasks)
+            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i, as of
+            ``decision_function_shape="ovr"``.
+        """
+        X = self._check_query_rows(X)
+        dense = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+        machine = self._fitted_machine()
+        return self._touching(X, machine.gradients(dense, len(self.classes_)))
+
+    def _decision_shares(self, X: Any) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Clusters, and their shares of shape (n_samples, n_clusters)."""
+        machine = self._fitted_machine()
+        regions, clusters = machine.support, machine.clusters
+        size = np.abs(machine.duals).sum(axis=0)
+        if len(regions) == 0:
+            # Where no cluster has a dual, the nearest one stands for the answer.
+            regions, clusters = np.arange(self.n_regions_), as_gaussians(self.summary_)
+            size = np.ones(self.n_regions_)
+        compare = machine.kernel.log_compare_with(
+            clusters, machine.log_scale, np.float64
+        )
+        logs = compare(X.toarray() if sparse.issparse(X) else X)
+        return regions, np.asarray(softmax(logs + np.log(size), axis=1))
 
     def _begin(self) -> None:
         """Forget what ``partial_fit`` knew of earlier rows."""

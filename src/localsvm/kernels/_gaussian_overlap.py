@@ -92,6 +92,26 @@ def overlap_with(
     return compare
 
 
+def overlap_gradient(
+    mean: Floats, covariance: Floats | None, width: float, shares: Floats, X: Floats
+) -> Floats:
+    """Gradient by points of sums of Gaussians: ``sum_k shares_k S_k^-1 (mean_k - x)``.
+
+    ``shares`` are the terms of the sums, of shape (n_points, n_sums, n_gaussians);
+    returns an array of shape (n_points, n_sums, n_features).
+    """
+    if covariance is None or covariance.ndim == 2:
+        spread = _spread(mean, covariance, width)
+        pull = shares @ (mean / spread)
+        pull -= X[:, np.newaxis] * (shares @ (1.0 / spread))
+        return np.asarray(pull)
+    pull = np.zeros((*shares.shape[:2], mean.shape[1]))
+    for k, (point, own) in enumerate(zip(mean, covariance, strict=True)):
+        toward = np.linalg.solve(own + width * np.eye(len(point)), (point - X).T).T
+        pull += shares[:, :, k, np.newaxis] * toward[:, np.newaxis]
+    return pull
+
+
 def _with_points(first: Parts, second: Parts, width: float, symmetric: bool) -> Floats:
     """One side at least are points: they are compared with the other."""
     if first[1] is None and second[1] is not None:

@@ -10,7 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.kernels._gaussian_overlap import log_overlap, overlap_with
+from localsvm.kernels._gaussian_overlap import (
+    log_overlap,
+    overlap_gradient,
+    overlap_with,
+)
 
 
 @dataclass(frozen=True)
@@ -204,19 +208,53 @@ class ClusterKernel:
         The paper's form takes float64, and does not overflow there: values that leave
         no room for their sums, which unsmoothed queries can reach, are cut off.
         """
-        equal = self.form == "expected_rbf"
-        dtype = dtype if equal else np.float64
-        width = self.width if equal else self.width / 2
-        offset = -log_scale + (0.0 if equal else clusters.log_prior)
-        compare = overlap_with(*_parts(clusters), width, offset, dtype)
-        highest = 0.0 if equal else 0.9 * math.log(np.finfo(dtype).max)
+        compare = self.log_compare_with(clusters, log_scale, dtype)
 
         def values(X: NDArray[Any]) -> NDArray[Any]:
             logs = compare(X)
-            np.minimum(logs, highest, out=logs)
             return np.asarray(np.exp(logs, out=logs))
 
         return values
+
+    def log_compare_with(
+        self, clusters: Gaussians, log_scale: float, dtype: type
+    ) -> Callable[[NDArray[Any]], NDArray[Any]]:
+        """Prepare the logarithms of what :meth:`compare_with` gives."""
+        dtype = dtype if self._smooths_queries else np.float64
+        offset = -log_scale + (0.0 if self._smooths_queries else clusters.log_prior)
+        compare = overlap_with(*_parts(clusters), self._query_width, offset, dtype)
+        highest = 0.0 if self._smooths_queries else 0.9 * math.log(np.finfo(dtype).max)
+
+        def values(X: NDArray[Any]) -> NDArray[Any]:
+            logs = compare(X)
+            return np.asarray(np.minimum(logs, highest, out=logs))
+
+        return values
+
+    def weighted_gradient(
+        self,
+        X: NDArray[np.float64],
+        clusters: Gaussians,
+        log_scale: float,
+        weights: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Gradient by x of ``sum_k weights[t, k] K(x, k)``, at each row of X.
+
+        Returns an array of shape (n_samples, n_tasks, n_features). Costs O(n K d) for
+        each task, times d with full covariances.
+        """
+        values = self.compare_with(clusters, log_scale, np.float64)(X)
+        shares = values[:, np.newaxis, :] * weights
+        return overlap_gradient(*_parts(clusters), self._query_width, shares, X)
+
+    @property
+    def _smooths_queries(self) -> bool:
+        return self.form == "expected_rbf"
+
+    @property
+    def _query_width(self) -> float:
+        """What smoothing adds to the covariance of a cluster beside a query."""
+        return self.width if self._smooths_queries else self.width / 2
 
 
 def _parts(

@@ -8,7 +8,7 @@ from localsvm.solvers._gates import (
     fit_linear_gate,
     gate_loss,
 )
-from localsvm.solvers._gradients import local_gradients
+from localsvm.solvers._gradients import local_gradients, pair_shares
 from localsvm.solvers._interior_point import LinearBoxSolution, solve_linear_box
 from localsvm.solvers._kernel import (
     BoxProblem,
@@ -65,6 +65,7 @@ __all__ = [
     "fit_neighborhoods",
     "gate_loss",
     "local_gradients",
+    "pair_shares",
     "solve_blocks",
     "solve_codes",
     "solve_codes_jointly",

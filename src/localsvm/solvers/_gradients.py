@@ -61,7 +61,7 @@ def local_gradients(
         start, end = models.support_start[model : model + 2]
         support = _dense(support_rows[models.support[start:end]])
         pairs, coef = _pairs_of(models, int(model))
-        for output, shares in _shares(pairs, n_classes):
+        for output, shares in pair_shares(pairs, n_classes):
             gradients[rows, output] = kernel.weighted_gradient(
                 X[rows], support, shares @ coef, float(models.gamma[model])
             )
@@ -81,10 +81,23 @@ def _pairs_of(
     return pairs, coef.reshape(len(pairs), -1) if len(pairs) else coef
 
 
-def _shares(
+def pair_shares(
     pairs: NDArray[np.int32], n_classes: int
 ) -> list[tuple[int, NDArray[np.float64]]]:
-    """Share of each pair in the decision of each class that is there."""
+    """Share of each pair in the mean decision of each class that is there.
+
+    Parameters
+    ----------
+    pairs : ndarray of shape (n_pairs, 2)
+        Negative and positive class.
+    n_classes : int
+
+    Returns
+    -------
+    list of (output, shares)
+        Column of the class, and an array of shape (n_pairs,); of two classes there is
+        one column.
+    """
     if not len(pairs):
         return []
     if n_classes == 2:
