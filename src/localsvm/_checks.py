@@ -240,6 +240,30 @@ def warn_if_unscaled(X: Any, feature_names: Any) -> None:
 
     At most 10,000 rows, evenly spaced, are looked at. Constant columns do not count.
     """
+    extremes = _extreme_ranges(X)
+    if extremes is None:
+        return
+    names = [f"column {j}" for j in extremes]
+    if feature_names is not None:
+        names = [repr(feature_names[j]) for j in extremes]
+    wide, narrow = extremes.values()
+    warnings.warn(
+        f"{_UNSCALED}: {names[0]} has the range "
+        f"{wide:.3g}, {names[1]} the range {narrow:.3g}. "
+        "Distances and penalties will see the first alone. Scale the features, e.g. "
+        "make_pipeline(StandardScaler(), estimator).",
+        UserWarning,
+        stacklevel=level_of_caller(),
+    )
+
+
+def is_unscaled(X: Any) -> bool:
+    """Whether :func:`warn_if_unscaled` would warn."""
+    return _extreme_ranges(X) is not None
+
+
+def _extreme_ranges(X: Any) -> dict[int, float] | None:
+    """Widest and narrowest column with their ranges, if those differ too much."""
     step = max(1, X.shape[0] // _SCALE_CHECK_ROWS)
     rows = X[::step]
     if sparse.issparse(rows):
@@ -251,23 +275,12 @@ def warn_if_unscaled(X: Any, feature_names: Any) -> None:
     spread = high.astype(np.float64) - low
     varying = np.flatnonzero(spread > 0)
     if varying.size < 2:
-        return
-    widest = varying[np.argmax(spread[varying])]
-    narrowest = varying[np.argmin(spread[varying])]
-    ratio = spread[widest] / spread[narrowest]
-    if ratio <= _SCALE_RATIO:
-        return
-    names = [f"column {j}" for j in (widest, narrowest)]
-    if feature_names is not None:
-        names = [repr(feature_names[j]) for j in (widest, narrowest)]
-    warnings.warn(
-        f"{_UNSCALED}: {names[0]} has the range "
-        f"{spread[widest]:.3g}, {names[1]} the range {spread[narrowest]:.3g}. "
-        "Distances and penalties will see the first alone. Scale the features, e.g. "
-        "make_pipeline(StandardScaler(), estimator).",
-        UserWarning,
-        stacklevel=level_of_caller(),
-    )
+        return None
+    widest = int(varying[np.argmax(spread[varying])])
+    narrowest = int(varying[np.argmin(spread[varying])])
+    if spread[widest] / spread[narrowest] <= _SCALE_RATIO:
+        return None
+    return {j: float(spread[j]) for j in (widest, narrowest)}
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from localsvm.inspect._confusion import ClassScore
 from localsvm.inspect._explain import Contribution, Explanation, explain
 from localsvm.inspect._intervals import Estimate
+from localsvm.inspect._peers import PeerScore, compare_peers
 from localsvm.inspect._region_map import RegionMapDisplay
 from localsvm.inspect._scores import Scores, score_model
 
@@ -11,8 +12,10 @@ __all__ = [
     "Contribution",
     "Estimate",
     "Explanation",
+    "PeerScore",
     "RegionMapDisplay",
     "Scores",
+    "compare_peers",
     "explain",
     "score_model",
 ]

@@ -31,7 +31,7 @@ class LabelCoding:
     n_known: int
 
     @classmethod
-    def of(cls, model: Any, y: Any) -> LabelCoding:
+    def of(cls, model: Any, y: Any, name: str = "y") -> LabelCoding:
         """Encode the labels of rows, and name those that cannot be."""
         values = column_or_1d(y).tolist()
         found = set(values)
@@ -39,15 +39,15 @@ class LabelCoding:
         n_missing = sum(map(_is_missing, values)) if any(map(_is_missing, found)) else 0
         if n_missing:
             raise ValueError(
-                f"y has {n_missing} missing labels; expected one for each row. Leave "
-                "those rows out."
+                f"{name} has {n_missing} missing labels; expected one for each row. "
+                "Leave those rows out."
             )
         unknown = sorted(found.difference(known), key=str)
         if found and len(unknown) == len(found):
             raise ValueError(
-                f"The model knows none of the labels in y: found {name_some(unknown)}, "
-                f"expected some of {name_some(known)}. Check the target column and the "
-                "type of its values."
+                f"The model knows none of the labels in {name}: found "
+                f"{name_some(unknown)}, expected some of {name_some(known)}. Check the "
+                "target column and the type of its values."
             )
         labels = (*known, *unknown)
         return cls(labels, _positions(labels, values), len(known))

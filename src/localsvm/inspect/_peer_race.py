@@ -1,0 +1,210 @@
+"""Fits and predictions of several classifiers on the same rows, in bounded time."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array
+
+from localsvm.inspect._labels import LabelCoding
+
+FIRST_ROWS = 1000
+_GROWTH = 8
+_CHUNK = 4096
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A classifier that is yet to be fitted.
+
+    Attributes
+    ----------
+    name : str
+    make : callable
+        Gives a new one.
+    most_rows : int
+        Rows to fit it on, at most; zero leaves it out.
+    power : float
+        Power of the rows that its time grows with.
+    notes : tuple of str
+    needs_dense : bool
+        Whether it takes no sparse rows.
+    """
+
+    name: str
+    make: Callable[[], Any]
+    most_rows: int
+    power: float = 1.0
+    notes: tuple[str, ...] = ()
+    needs_dense: bool = False
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted classifier, the rows and seconds of its fit, and what is to be said."""
+
+    classifier: Any
+    n_rows: int
+    seconds: float
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """Rows and labels as all classifiers get them.
+
+    Attributes
+    ----------
+    train, test : ndarray or CSR
+    train_labels, test_labels : LabelCoding
+    train_order : ndarray of int
+        Order of the training rows; each beginning of it is a sample of every class.
+    test_order : ndarray of int
+        Random order of the test rows.
+    max_time : float
+    """
+
+    train: Any
+    test: Any
+    train_labels: LabelCoding
+    test_labels: LabelCoding
+    train_order: NDArray[np.intp]
+    test_order: NDArray[np.intp]
+    max_time: float
+
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        train: tuple[Any, Any],
+        test: tuple[Any, Any],
+        max_time: float,
+        seed: int,
+    ) -> Course:
+        """Prepare rows as the model does, and orders of them."""
+        train_labels = LabelCoding.of(model, train[1], "y_train")
+        test_labels = LabelCoding.of(model, test[1], "y_test")
+        for X in (train[0], test[0]):
+            # Names of columns are lost below: the model refuses wrong ones here.
+            model.predict(X[:1])
+        rng = np.random.default_rng(seed)
+        return cls(
+            _numbers(rows_of_last_step(model, train[0])),
+            _numbers(rows_of_last_step(model, test[0])),
+            train_labels,
+            test_labels,
+            _class_by_class(train_labels.true, rng),
+            rng.permutation(len(test_labels.true)),
+            max_time,
+        )
+
+    def fit(self, peer: Contestant) -> Fitted:
+        """Fit on ever more rows, until all are used or the next fit would take long."""
+        n_all = len(self.train_order)
+        n_most = min(n_all, peer.most_rows)
+        sizes = [n_most]
+        while sizes[0] > _GROWTH * FIRST_ROWS:
+            sizes.insert(0, sizes[0] // _GROWTH)
+        fitted = self._fit_once(peer, sizes[0])
+        left = self.max_time - fitted.seconds
+        for size in sizes[1:]:
+            if fitted.seconds * (size / fitted.n_rows) ** peer.power > left:
+                break
+            fitted = self._fit_once(peer, size)
+            left -= fitted.seconds
+        notes = fitted.notes
+        if fitted.n_rows < n_most:
+            notes += (
+                f"fitted on {fitted.n_rows:,} of {n_all:,} rows: more would take over "
+                f"max_time={self.max_time:g} s",
+            )
+        elif n_most < n_all:
+            notes += (f"fitted on a sample of {n_most:,} of {n_all:,} rows",)
+        return Fitted(fitted.classifier, fitted.n_rows, fitted.seconds, notes)
+
+    def predict(
+        self, classifier: Any, *, needs_dense: bool = False
+    ) -> tuple[NDArray[Any], float]:
+        """Predict test rows in their order until the time is over; and the seconds."""
+        parts, seconds = [], 0.0
+        for start in range(0, len(self.test_order), _CHUNK):
+            chunk = self.test_order[start : start + _CHUNK]
+            rows = _take(self.test, chunk, needs_dense)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "X does not have valid feature names")
+                begin = time.perf_counter()
+                parts.append(classifier.predict(rows))
+                seconds += time.perf_counter() - begin
+            if seconds > self.max_time:
+                break
+        return np.concatenate(parts), seconds
+
+    def true(self, n_rows: int) -> NDArray[np.intp]:
+        """Positions of the labels of the first test rows."""
+        return self.test_labels.true[self.test_order[:n_rows]]
+
+    def are_right(self, trained: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Whether predictions are right that are positions in the training labels."""
+        known = {label: k for k, label in enumerate(self.test_labels.labels)}
+        place = np.array([known.get(each, -1) for each in self.train_labels.labels])
+        return np.asarray(place[trained] == self.true(len(trained)))
+
+    def _fit_once(self, peer: Contestant, n_rows: int) -> Fitted:
+        index = self.train_order[:n_rows]
+        rows = _take(self.train, index, peer.needs_dense)
+        classifier = peer.make()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", ConvergenceWarning)
+            begin = time.perf_counter()
+            classifier.fit(rows, self.train_labels.true[index])
+            seconds = time.perf_counter() - begin
+        notes = ("its solver did not converge",) if caught else ()
+        return Fitted(classifier, n_rows, seconds, notes)
+
+
+def last_step(model: Any) -> Any:
+    """Give the classifier of a pipeline, or the model itself."""
+    return model[-1] if isinstance(model, Pipeline) else model
+
+
+def rows_of_last_step(model: Any, X: Any) -> Any:
+    """Rows as the classifier of a pipeline gets them."""
+    has_steps = isinstance(model, Pipeline) and len(model) > 1
+    return model[:-1].transform(X) if has_steps else X
+
+
+def _class_by_class(
+    codes: NDArray[np.intp], rng: np.random.Generator
+) -> NDArray[np.intp]:
+    order = rng.permutation(len(codes))
+    order = order[np.argsort(codes[order], kind="stable")]
+    counts = np.bincount(codes)
+    starts = np.cumsum(counts) - counts
+    rank = np.arange(len(codes)) - np.repeat(starts, counts)
+    # One row of every class comes before everything else.
+    place = np.where(rank == 0, -1.0, (rank + 0.5) / np.repeat(counts, counts))
+    return np.asarray(order[np.argsort(place, kind="stable")])
+
+
+def _take(rows: Any, index: NDArray[np.intp], needs_dense: bool) -> Any:
+    taken = rows[index]
+    return taken.toarray() if needs_dense and sparse.issparse(taken) else taken
+
+
+def _numbers(rows: Any) -> Any:
+    return check_array(
+        rows,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        ensure_all_finite="allow-nan",
+    )
