@@ -1,4 +1,4 @@
-"""Benchmark data sets, the papers' tasks made from them, and synthetic problems."""
+"""Tables from files, benchmark data sets, the papers' tasks, synthetic problems."""
 
 from localsvm.data._benchmarks import Benchmark, benchmark_names, load_benchmark
 from localsvm.data._columns._booleans import BooleanColumn
@@ -9,12 +9,14 @@ from localsvm.data._columns._numbers import NumberColumn
 from localsvm.data._columns._text import TextColumn
 from localsvm.data._encoder import TableEncoder
 from localsvm.data._labels import odd_even, one_vs_rest, pair
+from localsvm.data._samples import sample_path
 from localsvm.data._spirals import bayes_2spiral, make_2spiral, make_two_spirals
 from localsvm.data._synthetic import (
     make_circle_in_square,
     make_three_gaussians,
     make_xor,
 )
+from localsvm.data._table import Table, read_table
 from localsvm.data._tasks import load_task, task_names
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "DateColumn",
     "DroppedColumn",
     "NumberColumn",
+    "Table",
     "TableEncoder",
     "TextColumn",
     "bayes_2spiral",
@@ -39,5 +42,7 @@ __all__ = [
     "odd_even",
     "one_vs_rest",
     "pair",
+    "read_table",
+    "sample_path",
     "task_names",
 ]

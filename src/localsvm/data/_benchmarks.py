@@ -1,15 +1,13 @@
 """Benchmark data sets, read from npz files or downloaded from OpenML."""
 
 import os
-import zipfile
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from localsvm.data._npz import load_arrays
 from localsvm.data._openml import COUNTERPARTS, fetch_bunch, rows_and_labels
 
 _NAMES = (
@@ -176,14 +174,10 @@ def _read_npz(name: str, path: Path) -> Benchmark:
 
 
 def _load_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    unreadable = (ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error)
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            return {array: archive[array] for array in archive.files}
-    except unreadable as error:
-        raise ValueError(
-            f"{path.name} is not an npz file of plain arrays: {error}"
-        ) from error
+        return load_arrays(path)
+    except ValueError as error:
+        raise ValueError(f"{path.name} {error}") from error
 
 
 def _download(name: str, data_home: str | os.PathLike[str] | None) -> Benchmark:

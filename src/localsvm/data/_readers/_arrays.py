@@ -1,0 +1,71 @@
+"""NumPy's npz and npy files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localsvm._extras import require
+from localsvm.data._npz import load_arrays
+from localsvm.data._readers._options import Content, ReadOptions
+
+_PARTS = ("train", "test")
+
+
+def read_npz(path: Path, options: ReadOptions) -> Content:
+    """Read ``X`` and ``y``, or ``X_train`` and so on, of which one part is asked for.
+
+    The labels may be absent. An array ``feature_names`` names the columns.
+    """
+    arrays = load_arrays(path)
+    end = _ending(arrays, options)
+    X = arrays.get(f"X{end}")
+    if X is None:
+        raise ValueError(
+            f"has no array X{end}; found {', '.join(arrays) or 'none'}, expected X "
+            "and y, or X_train, y_train, X_test and y_test."
+        )
+    y = arrays.get(f"y{end}")
+    if X.ndim != 2 or (y is not None and y.shape != X.shape[:1]):
+        shapes = f"X{end} of shape {X.shape}"
+        shapes += "" if y is None else f" and y{end} of shape {y.shape}"
+        raise ValueError(f"has {shapes}; expected a matrix and one label per row.")
+    return Content(_frame(X, arrays.get("feature_names")), y, filtered=bool(end))
+
+
+def read_npy(path: Path, options: ReadOptions) -> Content:
+    """Read one matrix, or records with names."""
+    try:
+        array = np.load(path, allow_pickle=False)
+    except (ValueError, TypeError, EOFError) as error:
+        raise ValueError(f"is not an npy file of a plain array: {error}") from error
+    if not isinstance(array, np.ndarray):
+        raise ValueError("is an npz file; its name should end in .npz.")
+    if array.dtype.names and array.ndim == 1:
+        return Content(require("pandas", "cli", "Reading a table").DataFrame(array))
+    if array.ndim != 2:
+        raise ValueError(f"has an array of shape {array.shape}; expected a matrix.")
+    return Content(_frame(array, None))
+
+
+def _ending(arrays: Mapping[str, Any], options: ReadOptions) -> str:
+    if "X_train" not in arrays:
+        return ""
+    column, part = options.where or ("", "")
+    if column != "split" or part not in _PARTS:
+        raise ValueError(
+            "has rows for training and for testing; expected where='split=train' or "
+            "where='split=test'."
+        )
+    return f"_{part}"
+
+
+def _frame(X: NDArray[Any], names: NDArray[Any] | None) -> Any:
+    if names is None or names.shape != X.shape[1:]:
+        names = np.array([f"x{position}" for position in range(X.shape[1])])
+    pandas = require("pandas", "cli", "Reading a table")
+    return pandas.DataFrame(X, columns=[str(name) for name in names])

@@ -1,0 +1,34 @@
+"""Data sets of openml.org by number or name."""
+
+from __future__ import annotations
+
+from sklearn.datasets import fetch_openml
+
+from localsvm._extras import require
+from localsvm.data._readers._options import Content
+
+PREFIX = "openml:"
+
+
+def read_openml(source: str) -> Content:
+    """Download ``openml:31``, ``openml:adult`` or ``openml:adult@2``, or take it from
+    scikit-learn's cache.
+    """
+    require("pandas", "cli", "Reading a table")
+    name, _, version = source.removeprefix(PREFIX).partition("@")
+    chosen: dict[str, object] = (
+        {"data_id": int(name)}
+        if name.isdigit()
+        else {
+            "name": name,
+            "version": int(version) if version.isdigit() else "active",
+        }
+    )
+    try:
+        bunch = fetch_openml(**chosen, as_frame=True, parser="auto")
+    except OSError as error:
+        raise OSError(
+            f"{source} cannot be downloaded, is there a network? {error}"
+        ) from error
+    targets = list(bunch.target_names or [])
+    return Content(bunch.frame, target=targets[0] if len(targets) == 1 else None)

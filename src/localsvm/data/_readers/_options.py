@@ -1,0 +1,84 @@
+"""What readers are told, and what they give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from localsvm._extras import require
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """The parameters of ``read_table`` that concern single formats.
+
+    Parameters
+    ----------
+    delimiter : str or None
+        None is a tab for tsv, else a comma.
+    decimal : str
+        Decimal point of csv and tsv.
+    encoding : str
+        Of csv, tsv and arff.
+    header : bool
+        Whether the first line of csv and tsv holds the names.
+    missing : tuple of str
+        Fields that stand for a missing value, besides pyarrow's own.
+    strings : tuple of str
+        Columns of csv and tsv that are not to be taken for anything but strings.
+    n_features : int or None
+        Columns of svmlight.
+    zero_based : bool or "auto"
+        First column of svmlight.
+    where : tuple of two str or None
+        Column and value of the rows that are kept.
+    """
+
+    delimiter: str | None
+    decimal: str
+    encoding: str
+    header: bool
+    missing: tuple[str, ...]
+    strings: tuple[str, ...]
+    n_features: int | None
+    zero_based: bool | str
+    where: tuple[str, str] | None
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a reader found.
+
+    Parameters
+    ----------
+    rows : DataFrame or CSR array
+        All columns.
+    labels : ndarray or None
+        Labels that the format holds apart from the columns.
+    target : str or None
+        Column that the source itself calls its target.
+    filtered : bool
+        Whether the reader kept only the rows that ``where`` asks for.
+    """
+
+    rows: Any
+    labels: NDArray[Any] | None = None
+    target: str | None = None
+    filtered: bool = False
+
+
+@contextmanager
+def arrow_errors(what: str) -> Iterator[None]:
+    """Turn whatever pyarrow says of a damaged file into one ValueError."""
+    arrow = require("pyarrow", "cli", "Reading a table")
+    try:
+        yield
+    except (arrow.ArrowException, OSError, UnicodeError) as error:
+        if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
+            raise
+        reason = str(error).strip().splitlines()[0].rstrip(".")
+        raise ValueError(f"cannot be read as {what}: {reason}.") from error
