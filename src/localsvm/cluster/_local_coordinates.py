@@ -13,7 +13,7 @@ from localsvm._threads import map_row_blocks
 from localsvm.cluster._centers import NearestCenters
 from localsvm.cluster._regions import RegionCodes
 
-_RIDGE = 1e-4
+RIDGE = 1e-4
 # Squared distance to the nearest anchor over that to the farthest of the nearest.
 _CLOSE = 1e-6
 
@@ -99,5 +99,5 @@ def _least_squares(
     gram = (squared[:, :, np.newaxis] + squared[:, np.newaxis] - between) / 2
     trace = squared.sum(axis=1)
     gram /= np.where(trace > 0, trace, 1.0)[:, np.newaxis, np.newaxis]
-    gram += _RIDGE * np.eye(gram.shape[1])
+    gram += RIDGE * np.eye(gram.shape[1])
     return np.asarray(np.linalg.solve(gram, np.ones((*squared.shape, 1)))[:, :, 0])

@@ -1,0 +1,400 @@
+"""A graph of standard ONNX operators, written as arithmetic on tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localsvm._extras import require
+
+OPSET = 18
+# Of the intermediate results of one block of rows.
+_BLOCK_BYTES = 1 << 25
+# Up to this much per row, all rows of a batch are worked on at once.
+_SMALL_ROW_BYTES = 1 << 12
+_SMALL_CONSTANT = 64
+
+Operand: TypeAlias = "Tensor | NDArray[Any] | float"
+
+
+def onnx_module(name: str = "onnx") -> Any:
+    """Import onnx or one of its modules, or say how to install it."""
+    return require(name, "onnx", "The export to ONNX")
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A result inside a graph; operators on it add nodes.
+
+    Arrays and numbers among the operands become constants of the tensor's own type.
+    """
+
+    graph: Graph
+    name: str
+    dtype: np.dtype[Any]
+
+    __array_ufunc__ = None  # an array on the left leaves the operator to the tensor
+
+    def __add__(self, other: Operand) -> Tensor:
+        return self.graph.apply("Add", self, other)
+
+    def __sub__(self, other: Operand) -> Tensor:
+        return self.graph.apply("Sub", self, other)
+
+    def __rsub__(self, other: Operand) -> Tensor:
+        return -self + other
+
+    def __mul__(self, other: Operand) -> Tensor:
+        return self.graph.apply("Mul", self, other)
+
+    def __truediv__(self, other: Operand) -> Tensor:
+        return self.graph.apply("Div", self, other)
+
+    def __matmul__(self, other: Operand) -> Tensor:
+        return self.graph.apply("MatMul", self, other)
+
+    def __neg__(self) -> Tensor:
+        return self.graph.apply("Neg", self)
+
+    def exp(self) -> Tensor:
+        """Exponential."""
+        return self.graph.apply("Exp", self)
+
+    def sqrt(self) -> Tensor:
+        """Square root."""
+        return self.graph.apply("Sqrt", self)
+
+    def absolute(self) -> Tensor:
+        """Absolute value."""
+        return self.graph.apply("Abs", self)
+
+    def at_least(self, bound: float) -> Tensor:
+        """Maximum with a number."""
+        return self.graph.apply("Max", self, bound)
+
+    def at_most(self, bound: Operand) -> Tensor:
+        """Minimum with a number."""
+        return self.graph.apply("Min", self, bound)
+
+    def above(self, other: Operand) -> Tensor:
+        """Whether it is greater."""
+        return self.graph.apply("Greater", self, other, dtype=np.bool_)
+
+    def below(self, other: Operand) -> Tensor:
+        """Whether it is less."""
+        return self.graph.apply("Less", self, other, dtype=np.bool_)
+
+    def equals(self, other: Operand) -> Tensor:
+        """Whether it is equal."""
+        return self.graph.apply("Equal", self, other, dtype=np.bool_)
+
+    def cast(self, dtype: Any) -> Tensor:
+        """Give another type, rounded as NumPy does."""
+        if np.dtype(dtype) == self.dtype:
+            return self
+        to = onnx_module("onnx.helper").np_dtype_to_tensor_dtype(np.dtype(dtype))
+        return self.graph.apply("Cast", self, dtype=dtype, to=to)
+
+    def real(self) -> Tensor:
+        """Numbers of the type that the graph computes in."""
+        return self.cast(self.graph.real)
+
+    def sum(self, axis: int, *, keep: bool = False) -> Tensor:
+        """Sum along an axis."""
+        return self._reduce("ReduceSum", axis, keep)
+
+    def max(self, axis: int, *, keep: bool = False) -> Tensor:
+        """Largest along an axis."""
+        return self._reduce("ReduceMax", axis, keep)
+
+    def log_sum_exp(self, axis: int) -> Tensor:
+        """Logarithm of the sum of exponentials, safe from overflow."""
+        top = self.max(axis, keep=True)
+        total = (self - top).exp().sum(axis, keep=True)
+        return (self.graph.apply("Log", total) + top).drop(axis)
+
+    def arg_max(self, axis: int) -> Tensor:
+        """Index of the largest along an axis, the first at a tie."""
+        return self._arg("ArgMax", axis)
+
+    def arg_min(self, axis: int) -> Tensor:
+        """Index of the smallest along an axis, the first at a tie."""
+        return self._arg("ArgMin", axis)
+
+    def extremes(self, count: int, *, largest: bool) -> tuple[Tensor, Tensor]:
+        """Largest or smallest of each row and their columns; the first at a tie."""
+        values, columns = self.graph.apply_many(
+            "TopK",
+            (self, np.array([count])),
+            (self.dtype, np.int64),
+            axis=1,
+            largest=int(largest),
+        )
+        return values, columns
+
+    def reshape(self, *shape: int) -> Tensor:
+        """Give another shape; 0 keeps the length of that axis."""
+        return self.graph.apply("Reshape", self, np.array(shape, dtype=np.int64))
+
+    def expand(self, *axes: int) -> Tensor:
+        """Insert axes of length one."""
+        return self.graph.apply("Unsqueeze", self, np.array(axes, dtype=np.int64))
+
+    def drop(self, *axes: int) -> Tensor:
+        """Remove axes of length one."""
+        return self.graph.apply("Squeeze", self, np.array(axes, dtype=np.int64))
+
+    def columns(self, start: int, stop: int) -> Tensor:
+        """Columns from ``start`` to ``stop``."""
+        ends = (np.array([at], dtype=np.int64) for at in (start, stop, 1))
+        return self.graph.apply("Slice", self, *ends)
+
+    def take(self, index: Operand, axis: int = 0) -> Tensor:
+        """Entries at an index along an axis."""
+        return self.graph.apply("Gather", self, index, axis=axis)
+
+    def take_along(self, index: Tensor, axis: int = 1) -> Tensor:
+        """Entries at an index that each row has of its own."""
+        return self.graph.apply("GatherElements", self, index, axis=axis)
+
+    def where(self, yes: Operand, no: Operand) -> Tensor:
+        """Choose by this condition; one of the two at least is a tensor."""
+        dtype = next(each.dtype for each in (yes, no) if isinstance(each, Tensor))
+        choices = (self.graph.constant(each, dtype) for each in (yes, no))
+        return self.graph.apply("Where", self, *choices, dtype=dtype)
+
+    def _reduce(self, operator: str, axis: int, keep: bool) -> Tensor:
+        axes = np.array([axis], dtype=np.int64)
+        return self.graph.apply(operator, self, axes, keepdims=int(keep))
+
+    def _arg(self, operator: str, axis: int) -> Tensor:
+        return self.graph.apply(operator, self, dtype=np.int64, axis=axis, keepdims=0)
+
+
+class Graph:
+    """Collects the nodes and constants of a model.
+
+    Parameters
+    ----------
+    rows_dtype : dtype
+        Type of the rows that the model is asked about.
+    real : dtype
+        Type that the graph computes in.
+    """
+
+    def __init__(self, rows_dtype: Any, real: Any) -> None:
+        self.rows_dtype = np.dtype(rows_dtype)
+        self.real = np.dtype(real)
+        self._helper = onnx_module("onnx.helper")
+        self._numpy_helper = onnx_module("onnx.numpy_helper")
+        self._constants: list[Any] = []
+        self._first_nodes: list[Any] = []
+        self._nodes: list[Any] = []
+        self._known: dict[tuple[Any, ...], Tensor] = {}
+        self._inputs: list[Any] = []
+        self._outputs: list[Any] = []
+        self._n_names = 0
+        self._row_bytes = 0
+
+    def input(self, name: str, dtype: Any, n_columns: int) -> Tensor:
+        """Add an input of rows."""
+        self._inputs.append(self._value_info(name, dtype, ("N", n_columns)))
+        return Tensor(self, name, np.dtype(dtype))
+
+    def output(self, name: str, tensor: Tensor, *columns: int) -> None:
+        """Name a result."""
+        self._nodes.append(self._helper.make_node("Identity", [tensor.name], [name]))
+        self._outputs.append(self._value_info(name, tensor.dtype, ("N", *columns)))
+
+    def weight(self, values: NDArray[Any], widest: Any = np.float64) -> Tensor:
+        """Parameters as the model stores them, in the type that the graph computes in.
+
+        ``widest`` rounds them to float32 where the model does so, too; what fits into
+        float32 without loss takes half the room in the file.
+        """
+        array = np.asarray(values)
+        if np.dtype(widest) == np.float32 or self.real == np.float32:
+            array = array.astype(np.float32)
+        elif array.dtype == np.float64 and array.size > _SMALL_CONSTANT:
+            narrow = array.astype(np.float32)
+            array = narrow if np.array_equal(narrow, array) else array
+        stored = self.constant(array, array.dtype)
+        if stored.dtype == self.real:
+            return stored
+        outside, self._nodes = self._nodes, self._first_nodes
+        try:
+            return stored.real()
+        finally:
+            self._nodes = outside
+
+    def constant(self, value: Operand, dtype: Any) -> Tensor:
+        """Turn an array or number into a tensor; leave tensors as they are."""
+        if isinstance(value, Tensor):
+            return value
+        array = np.ascontiguousarray(value).astype(dtype, copy=False)
+        array = array.reshape(np.shape(value))
+        key = (array.dtype.str, array.shape, array.tobytes())
+        if array.dtype.kind != "O" and array.size <= _SMALL_CONSTANT:
+            if key not in self._known:
+                self._known[key] = self._store(array)
+            return self._known[key]
+        return self._store(array)
+
+    def apply(
+        self,
+        operator: str,
+        first: Tensor,
+        *others: Operand,
+        dtype: Any = None,
+        **attributes: Any,
+    ) -> Tensor:
+        """Add a node of one result, by default of the type of its first operand."""
+        dtypes = (first.dtype if dtype is None else dtype,)
+        return self.apply_many(operator, (first, *others), dtypes, **attributes)[0]
+
+    def apply_many(
+        self,
+        operator: str,
+        operands: tuple[Tensor, *tuple[Operand, ...]],
+        dtypes: Sequence[Any],
+        **attributes: Any,
+    ) -> tuple[Tensor, ...]:
+        """Add a node of several results."""
+        results = tuple(self._tensor(operator, dtype) for dtype in dtypes)
+        self._nodes.append(
+            self._helper.make_node(
+                operator,
+                [self._operand(each, operands[0]) for each in operands],
+                [result.name for result in results],
+                **attributes,
+            )
+        )
+        return results
+
+    def concatenate(self, parts: Sequence[Tensor], axis: int = 1) -> Tensor:
+        """Put tensors side by side."""
+        return self.apply("Concat", *parts, axis=axis) if len(parts) > 1 else parts[0]
+
+    def uses(self, numbers_per_row: int) -> None:
+        """Tell of an intermediate result, so that blocks of rows fit the memory."""
+        self._row_bytes += numbers_per_row * self.real.itemsize
+
+    def in_blocks(
+        self, rows: Tensor, n_columns: int, body: Callable[[Tensor], list[Tensor]]
+    ) -> list[Tensor]:
+        """Results of ``body`` for all rows; for blocks of rows where it takes room.
+
+        The results have the rows on their first axis.
+        """
+        outside, self._nodes = self._nodes, []
+        block = self._tensor("rows", rows.dtype)
+        results = body(block)
+        inside, self._nodes = self._nodes, outside
+        if self._row_bytes <= _SMALL_ROW_BYTES:
+            self._nodes.append(
+                self._helper.make_node("Identity", [rows.name], [block.name])
+            )
+            self._nodes += inside
+            return results
+        subgraph = self._helper.make_graph(
+            inside,
+            "block_of_rows",
+            [self._value_info(block.name, block.dtype, (None, n_columns))],
+            [self._value_info(each.name, each.dtype, None) for each in results],
+        )
+        return self._scan(rows, n_columns, subgraph, results)
+
+    def repeat(
+        self, state: Tensor, steps: Tensor, body: Callable[[Tensor, Tensor], Tensor]
+    ) -> Tensor:
+        """Change ``state`` once per entry of ``steps``, in order."""
+        outside, self._nodes = self._nodes, []
+        before = self._tensor("state", state.dtype)
+        step = self._tensor("step", steps.dtype)
+        after = body(before, step)
+        inside, self._nodes = self._nodes, outside
+        subgraph = self._helper.make_graph(
+            inside,
+            "step",
+            [self._value_info(each.name, each.dtype, None) for each in (before, step)],
+            [self._value_info(after.name, after.dtype, None)],
+        )
+        return self.apply("Scan", state, steps, body=subgraph, num_scan_inputs=1)
+
+    def proto(self, name: str) -> Any:
+        """Give the finished graph."""
+        return self._helper.make_graph(
+            self._first_nodes + self._nodes,
+            name,
+            self._inputs,
+            self._outputs,
+            self._constants,
+        )
+
+    def _scan(
+        self, rows: Tensor, n_columns: int, subgraph: Any, results: list[Tensor]
+    ) -> list[Tensor]:
+        """Cut the rows into equal blocks, the last one filled up with zeros."""
+        most = max(1, _BLOCK_BYTES // self._row_bytes)
+        n_rows = self.apply("Shape", rows, dtype=np.int64, start=0, end=1)
+        n_blocks = _divide_up(n_rows, most).at_least(1)
+        block_rows = _divide_up(n_rows, n_blocks)
+        n_padded = n_blocks * block_rows
+        none = np.zeros(1, dtype=np.int64)
+        pads = self.apply(
+            "Concat",
+            self.constant(none, np.int64),
+            none,
+            n_padded - n_rows,
+            none,
+            axis=0,
+        )
+        width = np.array([n_columns], dtype=np.int64)
+        shape = self.apply("Concat", n_blocks, block_rows, width, axis=0)
+        padded = self.apply("Pad", rows, pads)
+        blocks = self.apply("Reshape", padded, shape, allowzero=1)
+        stacked = self.apply_many(
+            "Scan",
+            (blocks,),
+            [each.dtype for each in results],
+            body=subgraph,
+            num_scan_inputs=1,
+        )
+        rest = [self._flattened(each, n_padded) for each in stacked]
+        return [
+            self.apply("Slice", each, none, n_rows, none, none + 1) for each in rest
+        ]
+
+    def _flattened(self, stacked: Tensor, n_rows: Tensor) -> Tensor:
+        """Join the first two axes."""
+        rest = self.apply("Shape", stacked, dtype=np.int64, start=2)
+        shape = self.apply("Concat", n_rows, rest, axis=0)
+        return self.apply("Reshape", stacked, shape, allowzero=1)
+
+    def _operand(self, value: Operand, first: Tensor) -> str:
+        if isinstance(value, np.ndarray) and value.dtype == np.int64:
+            return self.constant(value, np.int64).name
+        if isinstance(value, np.ndarray) and first.dtype == self.real:
+            return self.weight(value).name
+        return self.constant(value, first.dtype).name
+
+    def _store(self, array: NDArray[Any]) -> Tensor:
+        tensor = self._tensor("constant", array.dtype)
+        self._constants.append(self._numpy_helper.from_array(array, tensor.name))
+        return tensor
+
+    def _tensor(self, kind: str, dtype: Any) -> Tensor:
+        self._n_names += 1
+        return Tensor(self, f"{kind}_{self._n_names}", np.dtype(dtype))
+
+    def _value_info(self, name: str, dtype: Any, shape: Any) -> Any:
+        to = self._helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+        return self._helper.make_tensor_value_info(name, to, shape)
+
+
+def _divide_up(count: Tensor, by: Operand) -> Tensor:
+    return (count + by - 1) / by

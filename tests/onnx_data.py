@@ -1,0 +1,73 @@
+"""Rows on which an ONNX graph could disagree with its model, and comparisons."""
+
+import numpy as np
+import onnxruntime
+
+from localsvm.export import to_onnx
+
+# Relative to the distance of the two rows between which the border was found.
+DISTANCES = {
+    "float64": (1e-3, 1e-5, 1e-7, 1e-10),
+    "float32": (1e-3, 1e-4, 1e-5, 1e-6),
+}
+_BISECTIONS = 50
+
+
+def open_session(proto):
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(
+        proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+
+
+def run(proto, X):
+    """Outputs of a graph by name; ``X`` is an array or a dict of inputs."""
+    session = open_session(proto)
+    names = [output.name for output in session.get_outputs()]
+    feed = X if isinstance(X, dict) else {"X": X}
+    return dict(zip(names, session.run(names, feed), strict=True))
+
+
+def border_rows(kind, X, n_pairs, distances, seed=0):
+    """Rows close to where ``kind`` (regions, labels) changes between two rows of X."""
+    rng = np.random.default_rng(seed)
+    first, second = rng.integers(len(X), size=(2, 20 * n_pairs))
+    kinds = kind(X)
+    apart = np.flatnonzero(kinds[first] != kinds[second])[:n_pairs]
+    start, stop = X[first[apart]].astype(float), X[second[apart]].astype(float)
+    near, far = np.zeros(len(apart)), np.ones(len(apart))
+    for _ in range(_BISECTIONS if len(apart) else 0):
+        middle = (near + far) / 2
+        at_middle = start + middle[:, np.newaxis] * (stop - start)
+        same = kind(at_middle.astype(X.dtype)) == kinds[first[apart]]
+        near, far = np.where(same, middle, near), np.where(same, far, middle)
+    places = [far + sign * step for step in distances for sign in (-1, 1)]
+    rows = [start + place[:, np.newaxis] * (stop - start) for place in places]
+    return np.concatenate([X[:1], *rows]).astype(X.dtype)
+
+
+def assert_same(model, X, dtype, tolerance=None):
+    """The graph gives the model's labels on all rows, and its scores nearly."""
+    X = X.astype(dtype)
+    proto = to_onnx(model, dtype=dtype)
+    found, expected = run(proto, X), model.decision_function(X)
+    np.testing.assert_array_equal(found["label"], model.predict(X))
+    assert found["scores"].shape == expected.shape
+    assert found["scores"].dtype == dtype
+    tolerance = tolerance or (2e-5 if dtype == "float32" else 1e-11)
+    np.testing.assert_allclose(found["scores"], expected, tolerance, tolerance)
+    for n_rows in (0, 1, 3):
+        part = run(proto, X[:n_rows])
+        np.testing.assert_array_equal(part["label"], found["label"][:n_rows])
+        np.testing.assert_allclose(part["scores"], found["scores"][:n_rows], tolerance)
+
+
+def assert_same_beside_borders(model, X, dtype, n_pairs=60):
+    """The graph gives the model's labels where regions or labels change."""
+    X = X.astype(dtype)
+    proto = to_onnx(model, dtype=dtype)
+    for kind in (model.region, model.predict):
+        rows = border_rows(kind, X, n_pairs, DISTANCES[dtype])
+        np.testing.assert_array_equal(run(proto, rows)["label"], model.predict(rows))
