@@ -158,15 +158,18 @@ class Preparation:
 
         ``gradient`` has shape (n_samples, n_tasks, n_components).
         """
-        if self.components.ndim == 1:
-            pulled = gradient * self.components
-        else:
-            pulled = gradient @ self.components.T
+        pulled = self.pull_back_scaled(gradient)
         if self.quantiles is not None:
             pulled = pulled * self.quantiles.slope(X)[:, np.newaxis]
         if self.unit_rows:
             pulled = _along_sphere(pulled, X)
         return np.asarray(pulled, dtype=np.float64)
+
+    def pull_back_scaled(self, gradient: NDArray[Any]) -> NDArray[Any]:
+        """Gradients by the scaled columns: those before centring and projection."""
+        if self.components.ndim == 1:
+            return np.asarray(gradient * self.components)
+        return np.asarray(gradient @ self.components.T)
 
     def _scale(self, X: Any) -> Any:
         if self.quantiles is not None:

@@ -135,6 +135,10 @@ class StagedSVC(BaseStagedSVC):
     region_class_counts_ : ndarray of shape (n_regions_, n_classes)
         Training rows of each by class, by sample weight: all rows in the regions of the
         first stage, the hard ones again in the cells of the second.
+    scaled_coef_ : ndarray of shape (first_stage_.n_regions_, n_tasks, n_features_in_)
+        Weights of the first stage's regions; one task for two classes, one per class
+        otherwise. They are weights of the columns of X with the scaling "none" or
+        "standard", else of columns or rows as "quantile" or "unit" has scaled them.
     duality_gap_ : float
         Relative duality gap of the first stage.
     n_iter_ : int

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from localsvm.estimators._base import BaseLocalClassifier
 from localsvm.estimators._clustered import ClusteredSVC
@@ -25,6 +26,12 @@ class BaseStagedSVC(BaseLocalClassifier):
 
     _takes_metric = False
     _warns_of_scales = False
+
+    @property
+    def scaled_coef_(self) -> NDArray[np.float64]:
+        """Weights of the first stage's regions by scaled columns."""
+        check_is_fitted(self)
+        return self._preparation.pull_back_scaled(self.first_stage_.coef_)
 
     def stage(self, X: Any) -> NDArray[np.int64]:
         """Stage that answers each row.

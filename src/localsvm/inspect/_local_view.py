@@ -1,0 +1,122 @@
+"""Decisions of an estimator near a point: labels, scores, weights, regions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localsvm.estimators import (
+    LocalSVC,
+    LocalSVCCV,
+    MixtureSVC,
+    NeighborSVC,
+    StagedSVC,
+    SupportClusterSVC,
+)
+
+Floats = NDArray[np.float64]
+# Of points that are worked on at once.
+_BLOCK_VALUES = 1 << 22
+
+
+@dataclass(frozen=True)
+class LocalView:
+    """An estimator that takes arrays without names, and has one score per class.
+
+    The scores of two classes are 0 and the decision value, so that their difference is
+    the decision value.
+
+    Attributes
+    ----------
+    estimator : fitted estimator with ``local_coef``
+    """
+
+    estimator: Any
+
+    @classmethod
+    def of(cls, estimator: Any) -> LocalView:
+        """Look at a copy, so that the estimator of the user is left as it is."""
+        bare = copy(estimator)
+        if hasattr(bare, "feature_names_in_"):
+            del bare.feature_names_in_
+        if getattr(bare, "decision_function_shape", "ovr") != "ovr":
+            bare.set_params(decision_function_shape="ovr")
+        return cls(bare)
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """Labels of the classes."""
+        return np.asarray(self.estimator.classes_)
+
+    @property
+    def has_regions(self) -> bool:
+        """Whether rows fall in regions."""
+        return hasattr(self.estimator, "region")
+
+    def winners(self, points: Any) -> NDArray[np.intp]:
+        """Position of the predicted class of each point."""
+        labels = _in_blocks(self.estimator.predict, points)
+        return np.searchsorted(self.classes, labels)
+
+    def scores(self, points: Any) -> Floats:
+        """Scores of shape (n_points, n_classes)."""
+        values = _in_blocks(self.estimator.decision_function, points)
+        return _with_first(values.reshape(len(values), -1), len(self.classes))
+
+    def slopes(self, points: Any) -> Floats:
+        """Weights of the scores, of shape (n_points, n_classes, n_features)."""
+        coef, _ = self.estimator.local_coef(points)
+        return _with_first(coef, len(self.classes))
+
+    def regions(self, points: Any) -> NDArray[np.intp]:
+        """Region of each point."""
+        return np.asarray(_in_blocks(self.estimator.region, points), dtype=np.intp)
+
+    def is_curved(self, region: int | None) -> bool:
+        """Whether a kernel SVM decides in a region, or a mixture of linear ones."""
+        estimator = self.estimator
+        if isinstance(estimator, MixtureSVC):
+            return True
+        if isinstance(estimator, StagedSVC):
+            return bool(estimator.region_stage_[region] == 2)
+        if isinstance(estimator, (LocalSVC, LocalSVCCV, NeighborSVC)):
+            # Votes of several classes are not linear even if each of them is.
+            return estimator.kernel != "linear" or len(self.classes) > 2
+        return not hasattr(estimator, "coef_")
+
+    def has_votes(self, region: int | None) -> bool:
+        """Whether scores are votes, whose differences are no distances."""
+        estimator = self.estimator
+        if len(self.classes) == 2:
+            return False
+        if isinstance(estimator, StagedSVC):
+            return bool(estimator.region_stage_[region] == 2)
+        if isinstance(estimator, SupportClusterSVC):
+            return bool(estimator.multi_class == "ovo")
+        return isinstance(estimator, (LocalSVC, LocalSVCCV, NeighborSVC))
+
+
+def leads(scores: Floats) -> Floats:
+    """Difference between the best and the second best score of each row."""
+    second, best = np.partition(scores, -2, axis=1)[:, -2:].T
+    return np.asarray(best - second)
+
+
+def _with_first(values: NDArray[Any], n_classes: int) -> Floats:
+    """Give the first of two classes zeros of its own."""
+    wide = np.asarray(values, dtype=np.float64)
+    if n_classes > 2:
+        return wide
+    return np.concatenate([np.zeros_like(wide), wide], axis=1)
+
+
+def _in_blocks(method: Callable[[Any], Any], points: Any) -> NDArray[Any]:
+    """Call a method on blocks of points that fit the memory."""
+    step = max(1, _BLOCK_VALUES // points.shape[1])
+    parts = [method(points[i : i + step]) for i in range(0, points.shape[0], step)]
+    return np.concatenate(parts)

@@ -1,0 +1,174 @@
+"""A model opened: the estimator inside a pipeline, and what leads to its features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from localsvm.data import BooleanColumn, NumberColumn, TableEncoder
+from localsvm.data._frames import as_frame
+
+
+@dataclass(frozen=True)
+class OpenedModel:
+    """A fitted estimator and, of a pipeline, the steps before it.
+
+    Attributes
+    ----------
+    model : object
+        As it was given.
+    steps : Pipeline or None
+        What transforms the rows first.
+    estimator : object
+        The last step, or the model itself.
+    given_names : tuple of str or None
+        Names of the estimator's features that the user wants to read.
+    """
+
+    model: Any
+    steps: Pipeline | None
+    estimator: Any
+    given_names: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, model: Any, feature_names: Any = None) -> OpenedModel:
+        """Open a fitted model.
+
+        Parameters
+        ----------
+        model : estimator or Pipeline
+        feature_names : sequence of str, default=None
+            Names of the features of the estimator.
+        """
+        steps, estimator = None, model
+        if isinstance(model, Pipeline):
+            estimator = model.steps[-1][1]
+            steps = model[:-1] if len(model.steps) > 1 else None
+        check_is_fitted(estimator)
+        if feature_names is None:
+            return cls(model, steps, estimator)
+        names = tuple(str(name) for name in feature_names)
+        if len(names) != estimator.n_features_in_:
+            raise ValueError(
+                f"feature_names has {len(names)} entries, expected "
+                f"{estimator.n_features_in_}: one per feature that the estimator was "
+                "fitted on."
+            )
+        return cls(model, steps, estimator, names)
+
+    def features(self, X: Any) -> Any:
+        """Rows as the estimator sees them: an array, a CSR matrix or a frame."""
+        return X if self.steps is None else self.steps.transform(X)
+
+    @cached_property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the estimator's features; "x0", "x1" and so on if it has none."""
+        if self.given_names is not None:
+            return self.given_names
+        names = getattr(self.estimator, "feature_names_in_", None)
+        if names is None and hasattr(self.steps, "get_feature_names_out"):
+            names = self._names_of_steps()
+        if names is None:
+            names = [f"x{j}" for j in range(self.estimator.n_features_in_)]
+        return tuple(str(name) for name in names)
+
+    @cached_property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns of the table that a pipeline takes."""
+        if self.steps is None:
+            return self.feature_names
+        names = getattr(self.steps, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{j}" for j in range(self.steps.n_features_in_)]
+        return tuple(str(name) for name in names)
+
+    @cached_property
+    def column_of_feature(self) -> NDArray[np.intp] | None:
+        """Column of the table that each feature comes from; None if they are mixed."""
+        if self.encoder is not None:
+            return np.asarray(self.encoder.column_of_feature_)
+        if self.steps is None or self._keeps_names(self.steps, self.column_names):
+            return np.arange(len(self.feature_names))
+        return None
+
+    @cached_property
+    def encoder(self) -> TableEncoder | None:
+        """The table encoder at the start, if what follows keeps its features apart."""
+        if self.steps is None or not isinstance(self.steps[0], TableEncoder):
+            return None
+        rest = self.after_encoder
+        names = self.steps[0].get_feature_names_out()
+        if rest is not None and not self._keeps_names(rest, tuple(names)):
+            return None
+        return self.steps[0]
+
+    @property
+    def after_encoder(self) -> Pipeline | None:
+        """Steps between a table encoder and the estimator."""
+        steps = self.steps
+        return None if steps is None or len(steps) == 1 else steps[1:]
+
+    def column_values(self, X: Any) -> list[tuple[Any, ...]]:
+        """Values of each row of a table, in the order of ``column_names``."""
+        frame = as_frame(X)
+        if frame is None:
+            dense = X.toarray() if sparse.issparse(X) else np.asarray(X)
+            return [tuple(row) for row in dense.tolist()]
+        frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+        named = set(self.column_names) <= set(frame.columns)
+        kept = frame[list(self.column_names)] if named else frame
+        columns = [kept.iloc[:, j].tolist() for j in range(kept.shape[1])]
+        return list(zip(*columns, strict=True))
+
+    def in_units(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Features of a point in the units of the table; NaN for those without one."""
+        if self.steps is None:
+            return point
+        unknown = np.full(len(point), np.nan)
+        scalers = self.steps if self.encoder is None else self.after_encoder
+        if self.column_of_feature is None or not _can_undo(scalers):
+            return unknown
+        if scalers is not None:
+            point = np.asarray(scalers.inverse_transform(point[np.newaxis])).ravel()
+        return point if self.encoder is None else self._decoded(point)
+
+    def _decoded(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Numbers and truth values in their own units; NaN for other features."""
+        assert self.encoder is not None
+        values = np.full(len(point), np.nan)
+        for number, column in enumerate(self.encoder.columns_):
+            first = np.searchsorted(self.encoder.column_of_feature_, number)
+            if isinstance(column, NumberColumn):
+                values[first] = column.center + column.scale * point[first]
+            elif isinstance(column, BooleanColumn):
+                values[first] = point[first]
+        return values
+
+    def _names_of_steps(self) -> Any:
+        assert self.steps is not None
+        try:
+            return self.steps.get_feature_names_out()
+        except (AttributeError, ValueError):  # a step without names, or with too few
+            return None
+
+    def _keeps_names(self, steps: Pipeline, names: tuple[str, ...]) -> bool:
+        """Whether steps change features one by one."""
+        if not hasattr(steps, "get_feature_names_out"):
+            return False
+        given = None if hasattr(steps, "feature_names_in_") else np.array(names, object)
+        try:
+            found = steps.get_feature_names_out(given)
+        except ValueError:
+            return False
+        return [str(name) for name in found] == list(names)
+
+
+def _can_undo(steps: Pipeline | None) -> bool:
+    return steps is None or hasattr(steps, "inverse_transform")
