@@ -14,6 +14,7 @@ from localsvm.estimators import (
     StagedSVC,
     SupportClusterSVC,
 )
+from localsvm.export import load, save
 
 __all__ = [
     "ClusteredSVC",
@@ -28,5 +29,7 @@ __all__ = [
     "ReducedSVC",
     "StagedSVC",
     "SupportClusterSVC",
+    "load",
+    "save",
 ]
 __version__ = "0.1.0"

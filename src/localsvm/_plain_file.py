@@ -31,6 +31,7 @@ LONGEST_HEADER = 2**24
 _LONGEST_FIRST_LINE = 200
 _DTYPES = ("<f8", "<f4", "<i8", "<i4", "|u1")
 _MOST_DIMENSIONS = 8
+_BLOCK_BYTES = 2**20
 _FIRST_LINE = re.compile(
     rb"(localsvm ([a-z-]+) version (\d{1,9}), header (\d{1,9}) bytes), "
     rb"sha256 ([0-9a-f]{64})\n"
@@ -115,13 +116,43 @@ def read_plain_file(
         arrays = {name: _read_array(file, spec) for name, spec in specs.items()}
         for array in arrays.values():
             digest.update(_bytes_of(array))
-        if digest.hexdigest() != first.digest:
-            raise ValueError(
-                f"its content has the SHA-256 {digest.hexdigest()[:12]}..., but its "
-                f"first line says {first.digest[:12]}...: the file was changed or "
-                "damaged."
-            )
+        _check_digest(digest.hexdigest(), first.digest)
     return header, {name: _native(array) for name, array in arrays.items()}
+
+
+@dataclass(frozen=True)
+class PlainDescription:
+    """Header of a file and the types and shapes of its arrays."""
+
+    version: int
+    written_by: str
+    header: dict[str, Any]
+    arrays: dict[str, tuple[str, tuple[int, ...]]]
+    n_bytes: int
+
+
+def describe_plain_file(
+    path: str | os.PathLike[str], format_name: str, newest_version: int
+) -> PlainDescription:
+    """Read all but the arrays, whose checksum is compared, too.
+
+    O(bytes) of time; memory for the header alone. Arguments and errors are those of
+    :func:`read_plain_file`.
+    """
+    with open(path, "rb") as file, prefix_errors(path):
+        size = os.fstat(file.fileno()).st_size
+        first = _read_first_line(file, format_name, newest_version)
+        digest = hashlib.sha256(first.start)
+        text = _read_header_text(file, first.header_length, size)
+        digest.update(text)
+        header, specs = _parse_header(text)
+        _check_length(sum(spec.n_bytes for spec in specs.values()), file.tell(), size)
+        while block := file.read(_BLOCK_BYTES):
+            digest.update(block)
+        _check_digest(digest.hexdigest(), first.digest)
+        written_by = parse_json(text).get("written_by")
+        shapes = {name: (spec.dtype, spec.shape) for name, spec in specs.items()}
+    return PlainDescription(first.version, str(written_by), header, shapes, size)
 
 
 def replace_file(path: str | os.PathLike[str], parts: Iterable[Any]) -> None:
@@ -178,6 +209,7 @@ def prefix_errors(path: str | os.PathLike[str]) -> Iterator[None]:
 @dataclass(frozen=True)
 class _FirstLine:
     start: bytes
+    version: int
     header_length: int
     digest: str
 
@@ -254,7 +286,7 @@ def _read_first_line(
             f"was written in version {int(version)} of the {format_name} format; this "
             f"localsvm reads versions 1 to {newest_version}. Update localsvm."
         )
-    return _FirstLine(start, int(header_length), digest.decode())
+    return _FirstLine(start, int(version), int(header_length), digest.decode())
 
 
 def _read_header_text(file: BinaryIO, length: int, size: int) -> bytes:
@@ -325,6 +357,14 @@ def _check_length(expected: int, start: int, size: int) -> None:
     if found > expected:
         raise ValueError(
             f"has {found - expected} bytes more than its arrays, which take {expected}."
+        )
+
+
+def _check_digest(found: str, expected: str) -> None:
+    if found != expected:
+        raise ValueError(
+            f"its content has the SHA-256 {found[:12]}..., but its first line says "
+            f"{expected[:12]}...: the file was changed or damaged."
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,9 +48,11 @@ class LocalCoordinates:
         self.n_regions = centers.shape[0]
         self.n_nearest = min(n_nearest, self.n_regions)
         self.coding = coding
-        self._between: NDArray[np.float64] | None = None
-        if coding == "local_coordinates":
-            self._between = cdist(centers, centers, "sqeuclidean")
+
+    @cached_property
+    def _between(self) -> NDArray[np.float64]:
+        """Squared distances between anchors."""
+        return np.asarray(cdist(self.centers, self.centers, "sqeuclidean"))
 
     def code(self, X: Any, n_jobs: int | None = None) -> RegionCodes:
         """Nearest anchors of each row and their weights."""
@@ -57,6 +60,8 @@ class LocalCoordinates:
         anchors, scores = search.search(X, self.n_nearest)
         squared = search.squared_distances(X, scores)
         weights = np.empty(anchors.shape, dtype=X.dtype)
+        if self.coding == "local_coordinates":
+            self._between  # noqa: B018  computed once, before there are threads
 
         def weigh_block(rows: slice) -> None:
             self._measure_again(X[rows], anchors[rows], squared[rows])
@@ -78,7 +83,7 @@ class LocalCoordinates:
     def _weigh(
         self, anchors: NDArray[np.int32], squared: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        if self._between is None:
+        if self.coding == "inverse_distance":
             weights = _inverse_distances(squared)
         else:
             between = self._between[anchors[:, :, np.newaxis], anchors[:, np.newaxis]]

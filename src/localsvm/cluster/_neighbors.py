@@ -187,10 +187,15 @@ class ShortListNeighbors(BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Transform the rows and index them."""
-        self._rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        self.transformer_ = clone(self.transformer).fit(self._rows)
-        cheap = self.transformer_.transform(self._rows)
-        self.search_ = choose_search(cheap, self.n_candidates).fit(cheap)
+        rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        transformer = clone(self.transformer).fit(rows)
+        cheap = transformer.transform(rows)
+        search = choose_search(cheap, self.n_candidates).fit(cheap)
+        return self.fitted_with(rows, transformer, search)
+
+    def fitted_with(self, X: Any, transformer: Any, search: Any) -> Self:
+        """Take the rows, a fitted transformer, and a search among what it makes."""
+        self._rows, self.transformer_, self.search_ = X, transformer, search
         return self
 
     def kneighbors(

@@ -1,5 +1,13 @@
 """Models that leave this library."""
 
+from localsvm.export._file import FileDescription, describe_file, load, save
 from localsvm.export._onnx import to_onnx, write_onnx
 
-__all__ = ["to_onnx", "write_onnx"]
+__all__ = [
+    "FileDescription",
+    "describe_file",
+    "load",
+    "save",
+    "to_onnx",
+    "write_onnx",
+]

@@ -1,0 +1,44 @@
+"""Attributes that many classes have."""
+
+from __future__ import annotations
+
+from localsvm.export._file._fields import (
+    Classes,
+    Names,
+    Number,
+    Sometimes,
+    Told,
+    Whole,
+    Word,
+    doubles,
+    indices,
+)
+from localsvm.export._file._objects import Metric
+from localsvm.export._file._specs import Fields, Record
+from localsvm.kernels import Kernel
+
+COLUMNS: Fields = {
+    "n_features_in_": Whole(1, 2**31 - 1, dim="columns"),
+    "feature_names_in_": Sometimes(Names("columns")),
+}
+CLASSIFIER: Fields = {**COLUMNS, "classes_": Classes(), "fit_report_": Told()}
+MAPPED_CLASSIFIER: Fields = {**CLASSIFIER, "metric_": Metric()}
+REGIONS: Fields = {
+    "n_regions_": Whole(1, dim="regions"),
+    "region_sizes_": indices("regions"),
+    "region_class_counts_": doubles("regions", "classes", low=0),
+}
+SEARCHED: Fields = {
+    "best_params_": Told(),
+    "best_score_": Number(finite=False),
+    "cv_results_": Told(),
+    "n_splits_": Whole(1),
+}
+# A higher power takes its time, and is of no use.
+KERNEL = Record(
+    Kernel,
+    name=Word("linear", "poly", "rbf"),
+    gamma=Number(0.0),
+    degree=Whole(1, 1000),
+    coef0=Number(),
+)

@@ -1,0 +1,210 @@
+"""Fitted models to files and back; a file may come from anybody."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from localsvm._plain_file import (
+    describe_plain_file,
+    prefix_errors,
+    read_plain_file,
+    write_plain_file,
+)
+from localsvm.export._file._objects import read_object, write_object
+from localsvm.export._file._specs import find_spec
+from localsvm.export._file._store import Sink, Source
+
+_FORMAT = "model"
+_VERSION = 1
+_KINDS = ("classifier", "transformer", "pipeline", "calibrated")
+_LONGEST_NOTES = 2**22
+
+
+@dataclass(frozen=True)
+class FileDescription:
+    """What a model file says of itself, without the model.
+
+    Attributes
+    ----------
+    class_name : str
+        Class of the model.
+    params : dict
+        Its parameters, as the file holds them: objects and arrays are dicts.
+    steps : tuple of (str, str)
+        Names and classes of the steps of a pipeline, else empty.
+    version : int
+        Of the format.
+    written_by : str
+        Name and version of the library.
+    notes : any JSON
+        What was given to :func:`save`.
+    arrays : dict of (str, tuple of int)
+        Data type and shape of each array.
+    n_bytes : int
+        Length of the file.
+    """
+
+    class_name: str
+    params: dict[str, Any]
+    steps: tuple[tuple[str, str], ...]
+    version: int
+    written_by: str
+    notes: Any
+    arrays: dict[str, tuple[str, tuple[int, ...]]]
+    n_bytes: int
+
+
+def save(model: Any, path: str | os.PathLike[str], *, notes: Any = None) -> None:
+    """Write a fitted model to a file that any later version reads.
+
+    The file is plain data, a JSON header and arrays: nothing in it is code, so it can
+    be sent to others, unlike a pickle. What is loaded gives the same bits.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted classifier or transformer of this library, one of scikit-learn's
+        scalers or linear projections, or a :class:`~sklearn.pipeline.Pipeline` of them.
+        Anything else is a TypeError that says where it was found.
+    path : path
+        ``.lsvm`` by custom. A file of that name is replaced at once or not at all.
+    notes : any JSON, default=None
+        Kept with the model, for :func:`describe_file`; at most 4 MB.
+
+    See Also
+    --------
+    load : The way back.
+
+    Notes
+    -----
+    O(bytes): a file is about as long as the arrays of its model. Searches for
+    neighbours are not stored but built again from their rows.
+
+    A clusterer of scikit-learn that predicts by private attributes, such as
+    :class:`~sklearn.cluster.BisectingKMeans`, is left out (``clusterer_`` is None after
+    loading) where only its centres are needed, and refused where it has to predict.
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> import localsvm
+    >>> from localsvm.data import make_xor
+    >>> X, y = make_xor(200, random_state=0)
+    >>> model = localsvm.ClusteredSVC(n_clusters=4, random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "xor.lsvm")
+    ...     localsvm.save(model, path, notes={"made": "for an example"})
+    ...     loaded = localsvm.load(path)
+    >>> bool((loaded.decision_function(X) == model.decision_function(X)).all())
+    True
+    """
+    text = json.dumps(notes, allow_nan=False)
+    if len(text) > _LONGEST_NOTES:
+        raise ValueError(
+            f"notes take {len(text)} bytes; expected at most {_LONGEST_NOTES}."
+        )
+    if find_spec(model) is not None:
+        check_is_fitted(model)
+    sink = Sink()
+    plain = write_object(model, "model", sink, *_KINDS)
+    header = {"model": plain, "notes": json.loads(text)}
+    write_plain_file(path, _FORMAT, _VERSION, header, sink.arrays)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model that :func:`save` wrote.
+
+    Parameters
+    ----------
+    path : path
+        Of a file from anybody: it is believed nothing. No code is run, classes are
+        those of a fixed table, and all numbers are checked before they are used.
+
+    Returns
+    -------
+    model : estimator
+        With the parameters and fitted attributes of the one that was saved.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, of a newer version, or holds what no model has.
+
+    Notes
+    -----
+    O(bytes) of time, and memory of about the file's length, plus the searches for
+    neighbours that some models need.
+    """
+    header, arrays = read_plain_file(path, _FORMAT, _VERSION)
+    with prefix_errors(path):
+        _check_header(header)
+        source = Source(arrays)
+        model = read_object(header["model"], "model", source, *_KINDS)
+        source.check_all_used()
+    return model
+
+
+def describe_file(path: str | os.PathLike[str]) -> FileDescription:
+    """Tell what a model file holds, without building the model.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    FileDescription
+
+    Notes
+    -----
+    The checksum is compared: O(bytes) of time, in little memory.
+    """
+    whole = describe_plain_file(path, _FORMAT, _VERSION)
+    with prefix_errors(path):
+        _check_header(whole.header)
+        model = whole.header["model"]
+        name, params = _name_of(model), model.get("params")
+        if not isinstance(params, dict):
+            raise ValueError(f"its parameters are {params!r:.60}.")
+        return FileDescription(
+            name,
+            params,
+            _steps_of(model),
+            whole.version,
+            whole.written_by,
+            whole.header["notes"],
+            whole.arrays,
+            whole.n_bytes,
+        )
+
+
+def _check_header(header: dict[str, Any]) -> None:
+    if set(header) != {"model", "notes"}:
+        raise ValueError(
+            f"its header has the fields {', '.join(sorted(header)):.200}; expected "
+            "model and notes."
+        )
+
+
+def _name_of(plain: Any) -> str:
+    name = plain.get("class") if isinstance(plain, dict) else None
+    if not isinstance(name, str):
+        raise ValueError(f"it holds {plain!r:.60}; expected a model.")
+    return name
+
+
+def _steps_of(plain: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    fitted = plain.get("fitted")
+    steps = fitted.get("steps") if isinstance(fitted, dict) else None
+    if not isinstance(steps, list):
+        return ()
+    named = [entry for entry in steps if isinstance(entry, list) and len(entry) == 2]
+    return tuple(
+        (str(name), _name_of(step) if isinstance(step, dict) else str(step))
+        for name, step in named
+    )

@@ -1,0 +1,84 @@
+"""The exact SVM, and linear classifiers of scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.svm import LinearSVC
+
+from localsvm.estimators import ReducedSVC
+from localsvm.export._file._common import CLASSIFIER, COLUMNS, KERNEL
+from localsvm.export._file._fields import (
+    Classes,
+    Flag,
+    Number,
+    Rows,
+    Told,
+    Whole,
+    doubles,
+    floats,
+    indices,
+)
+from localsvm.export._file._specs import Fields, Spec
+from localsvm.export._file._store import Dims
+
+
+def _check_coef(values: Mapping[str, Any], dims: Dims) -> None:
+    linear = values["_kernel"].name == "linear"
+    expected = dims["columns"] if linear else 0
+    if values["_coef"].shape[1] != expected:
+        raise ValueError(
+            f"_coef has {values['_coef'].shape[1]} columns; expected {expected}."
+        )
+
+
+def _make_reduced(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
+    del dims
+    vars(unfitted).update(values)
+    if unfitted.kernel != values["_kernel"].name:
+        raise ValueError(
+            f"_kernel is not the parameter kernel={unfitted.kernel!r:.40}."
+        )
+    return unfitted
+
+
+_LINEAR: Fields = {
+    **COLUMNS,
+    "classes_": Classes(),
+    "coef_": floats("tasks", "columns"),
+    "intercept_": Told(),
+    "n_iter_": Told(),
+}
+
+SPECS = (
+    Spec(
+        ReducedSVC,
+        "classifier",
+        {
+            **CLASSIFIER,
+            "_kernel": KERNEL,
+            "gamma_": Number(0.0),
+            "method_": Told(),
+            "support_": indices("supports"),
+            "dual_coef_": doubles("tasks", "supports"),
+            "intercept_": doubles("tasks"),
+            "_support_rows": Rows("supports", "columns"),
+            "_coef": doubles("tasks", "weights"),
+            "n_rows_used_": Told(),
+            "passes_": indices("tasks"),
+            "violation_": Number(finite=False),
+            "exact_": Flag(),
+            "n_iter_": Whole(1),
+            "dual_objective_": doubles("tasks", finite=False),
+        },
+        left_out=frozenset({"_first"}),
+        check=_check_coef,
+        make=_make_reduced,
+    ),
+    *(
+        Spec(cls, "linear", _LINEAR, exact=False)
+        for cls in (LinearSVC, LogisticRegression, RidgeClassifier, SGDClassifier)
+    ),
+)

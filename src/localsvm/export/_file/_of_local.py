@@ -1,0 +1,168 @@
+"""Local kernel SVMs: on a cover of neighbourhoods, and on the neighbours of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from localsvm.estimators import LocalSVC, LocalSVCCV, NeighborSVC
+from localsvm.estimators._global_model import GlobalModel
+from localsvm.estimators._router import Router
+from localsvm.export._file._common import KERNEL, MAPPED_CLASSIFIER, REGIONS, SEARCHED
+from localsvm.export._file._fields import (
+    Flag,
+    Maybe,
+    Number,
+    Rows,
+    Whole,
+    check_starts,
+    doubles,
+    indices,
+    short_indices,
+)
+from localsvm.export._file._objects import Part
+from localsvm.export._file._of_searches import Search
+from localsvm.export._file._specs import Fields, Record, Spec
+from localsvm.export._file._store import Dims
+from localsvm.solvers import LabelledRows, LocalKernel, LocalModels
+
+_MODELS = Record(
+    LocalModels,
+    support_start=indices("regions+1"),
+    support=short_indices("supports", below="support_rows"),
+    pair_start=indices("regions+1"),
+    pairs=short_indices("pair_ends", below="classes"),
+    intercept=doubles("pairs"),
+    coef_start=indices("regions+1"),
+    coef=doubles("coefs"),
+    only_class=short_indices("regions", low=-1, below="classes"),
+    gamma=doubles("regions", low=0),
+    C=doubles("regions", low=0),
+    n_iter=indices("regions"),
+    violation=doubles("regions", finite=False),
+    relative_gap=doubles("regions", finite=False),
+    status=short_indices("regions", below=4),
+)
+_LOCAL: Fields = {
+    **MAPPED_CLASSIFIER,
+    **REGIONS,
+    "_kernel": KERNEL,
+    "_support_rows": Rows("support_rows", "mapped_columns"),
+    "_models": _MODELS,
+    "_router": Record(
+        dict,
+        rows=Rows("routed_rows", "mapped_columns"),
+        search=Search(),
+        regions=short_indices("routed_rows", below="regions"),
+    ),
+    "shrink_": Number(0.0),
+    "global_model_": Maybe(
+        Part("classifier", "linear", "pipeline", columns="mapped_columns")
+    ),
+    "center_indices_": indices("regions"),
+    "n_neighbors_": Whole(1),
+    "n_assigned_": Whole(1),
+}
+# What the models tell, and the global model with its classes.
+_TOLD_BY_MODELS = frozenset(
+    (
+        *("n_constant_regions_", "n_support_", "gamma_", "C_", "duality_gap_"),
+        *("violation_", "n_iter_", "_global"),
+    )
+)
+
+
+def check_models(values: Mapping[str, Any], dims: Dims) -> None:
+    """Raise unless the arrays of the models fit together, as the core trusts."""
+    models: LocalModels = values["_models"]
+    dims.bind("pair_ends", 2 * dims["pairs"], "_models.pairs")
+    check_starts(models.support_start, dims["supports"], "_models.support_start")
+    check_starts(models.pair_start, dims["pairs"], "_models.pair_start")
+    check_starts(models.coef_start, dims["coefs"], "_models.coef_start")
+    n_support, n_pairs = np.diff(models.support_start), np.diff(models.pair_start)
+    # Neither product can overflow: both factors are lengths of parts of arrays.
+    if (np.diff(models.coef_start) != n_support * n_pairs).any():
+        raise ValueError("_models.coef has not one number per pair and support vector.")
+    if ((models.only_class >= 0) != (n_pairs == 0)).any():
+        raise ValueError("_models.only_class is not that of models without pairs.")
+    negative, positive = models.pairs.reshape(-1, 2).T
+    if (negative >= positive).any():
+        raise ValueError("_models.pairs has a pair that is not in ascending order.")
+    if dims["classes"] == 2 and (n_pairs > 1).any():
+        raise ValueError("_models.pairs has several pairs of two classes.")
+    if (models.gamma[n_pairs > 0] <= 0).any() and values["_kernel"].name == "rbf":
+        raise ValueError("_models.gamma has 0 for a model with pairs.")
+
+
+def _check_local(values: Mapping[str, Any], dims: Dims) -> None:
+    check_models(values, dims)
+    known = values["global_model_"]
+    if known is not None and not np.isin(known.classes_, values["classes_"]).all():
+        raise ValueError("global_model_ knows other classes.")
+
+
+def _make_local(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
+    del dims
+    vars(unfitted).update(values)
+    router = values["_router"]
+    unfitted._router = Router(
+        router["rows"], router["search"](router["rows"]), router["regions"]
+    )
+    unfitted._global = None
+    if values["shrink_"] > 0:
+        unfitted._global = GlobalModel(values["global_model_"], values["classes_"])
+    unfitted._describe(values["_models"])
+    return unfitted
+
+
+def _make_neighbor(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
+    vars(unfitted).update(values)
+    kernel, local = values["_kernel"], values["_local"]
+    if values["n_neighbors_"] > dims["training_rows"]:
+        raise ValueError("n_neighbors_ is more than there are rows.")
+    unfitted._rows = LabelledRows(**values["_rows"], n_classes=dims["classes"])
+    unfitted._local = LocalKernel(kernel, local["C"], local["local_gamma"])
+    unfitted.search_ = values["search_"](unfitted._rows.X)
+    return unfitted
+
+
+SPECS = (
+    Spec(
+        LocalSVC,
+        "classifier",
+        _LOCAL,
+        left_out=_TOLD_BY_MODELS,
+        check=_check_local,
+        make=_make_local,
+    ),
+    Spec(
+        LocalSVCCV,
+        "classifier",
+        {**_LOCAL, **SEARCHED},
+        left_out=_TOLD_BY_MODELS,
+        check=_check_local,
+        make=_make_local,
+    ),
+    Spec(
+        NeighborSVC,
+        "classifier",
+        {
+            **MAPPED_CLASSIFIER,
+            "_kernel": KERNEL,
+            "_rows": Record(
+                dict,
+                X=Rows("training_rows", "mapped_columns"),
+                class_index=short_indices("training_rows", below="classes"),
+                weight=doubles("training_rows", low=0),
+            ),
+            "_local": Record(dict, C=Number(0.0, above=True), local_gamma=Flag()),
+            "row_indices_": indices("training_rows"),
+            "search_": Search(),
+            "n_neighbors_": Whole(1),
+            "n_iter_": Whole(1),
+        },
+        make=_make_neighbor,
+    ),
+)

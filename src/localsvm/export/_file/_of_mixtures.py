@@ -1,0 +1,131 @@
+"""Mixtures of linear SVMs with their gates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from localsvm.estimators import MixtureSVC
+from localsvm.estimators._gates import CenterGate, SoftmaxGate, TwoLevelGate
+from localsvm.estimators._mixture_model import MixtureModel
+from localsvm.export._file._common import MAPPED_CLASSIFIER, REGIONS
+from localsvm.export._file._fields import (
+    Array,
+    Field,
+    Flag,
+    Number,
+    Told,
+    Whole,
+    Word,
+    doubles,
+)
+from localsvm.export._file._objects import Part
+from localsvm.export._file._specs import Either, Record, Spec
+from localsvm.export._file._store import Dims, Sink, Source
+
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+def _one_level(axis: str) -> Either:
+    return Either(
+        softmax=(
+            SoftmaxGate,
+            Record(
+                SoftmaxGate,
+                coef=doubles(axis, "mapped_columns"),
+                intercept=doubles(axis),
+            ),
+        ),
+        centers=(
+            CenterGate,
+            Record(
+                CenterGate,
+                centers=doubles(axis, "mapped_columns"),
+                tau=Number(0.0),
+                prior=Array((np.float64,), axis, low=_TINY),
+            ),
+        ),
+    )
+
+
+class _Groups(Field):
+    """Gates of the groups; their components are all components."""
+
+    def write(self, value: Any, place: str, sink: Sink, dims: Dims) -> Any:
+        """Write the gates."""
+        plain = [
+            _one_level(f"components_of_group_{i}").write(
+                gate, f"{place}[{i}]", sink, dims
+            )
+            for i, gate in enumerate(value)
+        ]
+        self._bind(value, place, dims)
+        return plain
+
+    def read(self, plain: Any, place: str, source: Source, dims: Dims) -> Any:
+        """Read the gates."""
+        if not isinstance(plain, list):
+            raise ValueError(f"{place} is {plain!r:.60}; expected a list.")
+        gates = tuple(
+            _one_level(f"components_of_group_{i}").read(
+                each, f"{place}[{i}]", source, dims
+            )
+            for i, each in enumerate(plain)
+        )
+        self._bind(gates, place, dims)
+        return gates
+
+    def _bind(self, gates: Any, place: str, dims: Dims) -> None:
+        if not all(gate.n_components for gate in gates):
+            raise ValueError(f"{place} has a group without components.")
+        dims.bind("groups", len(gates), place)
+        dims.bind("regions", sum(gate.n_components for gate in gates), place)
+
+
+class _Precision(Word):
+    """Type in which rows are evaluated."""
+
+    def write(self, value: Any, place: str, sink: Sink, dims: Dims) -> Any:
+        """Write its name."""
+        return super().read(np.dtype(value).name, place, Source({}), dims)
+
+    def read(self, plain: Any, place: str, source: Source, dims: Dims) -> Any:
+        """Read its name."""
+        return np.dtype(super().read(plain, place, source, dims))
+
+
+_GATE = Either(
+    one=((SoftmaxGate, CenterGate), _one_level("regions")),
+    two=(
+        TwoLevelGate,
+        Record(TwoLevelGate, top=_one_level("groups"), groups=_Groups()),
+    ),
+)
+SPECS = (
+    Spec(
+        MixtureSVC,
+        "classifier",
+        {
+            **MAPPED_CLASSIFIER,
+            **REGIONS,
+            "clusterer_": Part("clusterer", columns="mapped_columns", known_only=True),
+            "_model": Record(
+                MixtureModel,
+                gate=_GATE,
+                coef=doubles("regions", "tasks", "mapped_columns"),
+                intercept=doubles("regions", "tasks"),
+                dtype=_Precision("float32", "float64"),
+            ),
+            "n_components_": Whole(1, dim="regions"),
+            "component_mass_": doubles("regions"),
+            "history_": Told(),
+            "n_iter_": Whole(0),
+            "converged_": Flag(),
+            "C_": Number(0.0),
+            "tau_": Number(0.0),
+            "intercept_scaling_": Number(),
+            "duality_gap_": Number(finite=False),
+        },
+    ),
+)

@@ -1,0 +1,119 @@
+"""Linear SVMs over regions: clustered and locally linear."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from localsvm.cluster import HardRegions, LocalCoordinates, SoftRegions
+from localsvm.estimators import ClusteredSVC, ClusteredSVCCV, LocallyLinearSVC
+from localsvm.estimators._regional_model import RegionalModel
+from localsvm.export._file._common import MAPPED_CLASSIFIER, REGIONS, SEARCHED
+from localsvm.export._file._fields import (
+    Number,
+    Sometimes,
+    Whole,
+    Word,
+    floats,
+    indices,
+)
+from localsvm.export._file._objects import Part
+from localsvm.export._file._specs import Either, Fields, Record, Spec
+from localsvm.export._file._store import Dims
+
+
+def _hard(clusterer: Any, n_regions: int) -> HardRegions:
+    regions = HardRegions(clusterer)
+    regions.n_regions = n_regions
+    return regions
+
+
+def _soft(
+    centers: Any, n_regions: int, n_nearest: int, sharpness: float, tau: float
+) -> SoftRegions:
+    del n_regions
+    regions = SoftRegions(centers, n_nearest=n_nearest, sharpness=sharpness)
+    regions.tau = tau
+    return regions
+
+
+def _coordinates(
+    centers: Any, n_regions: int, n_nearest: int, coding: str
+) -> LocalCoordinates:
+    del n_regions
+    return LocalCoordinates(centers, n_nearest=n_nearest, coding=coding)
+
+
+_CENTERS: Any = {
+    "n_regions": Whole(1, dim="regions"),
+    "centers": floats("regions", "mapped_columns"),
+    "n_nearest": Whole(1),
+}
+_HARD = Record(
+    _hard,
+    n_regions=Whole(1, dim="regions"),
+    clusterer=Part("clusterer", columns="mapped_columns"),
+)
+_SOFT = Record(_soft, **_CENTERS, sharpness=Number(0.0), tau=Number(0.0))
+_COORDINATES = Record(
+    _coordinates, **_CENTERS, coding=Word("inverse_distance", "local_coordinates")
+)
+_REGIONAL: Fields = {
+    **MAPPED_CLASSIFIER,
+    **REGIONS,
+    # That of hard regions is theirs.
+    "clusterer_": Sometimes(
+        Part("clusterer", columns="mapped_columns", known_only=True)
+    ),
+    "_model": Record(
+        RegionalModel,
+        coef=floats("regions+1", "tasks", "mapped_columns"),
+        intercept=floats("regions+1", "tasks"),
+    ),
+    "C_": Number(0.0),
+    "intercept_scaling_": Number(),
+    "duality_gap_": Number(finite=False),
+    "n_iter_": Whole(1),
+    "n_support_": indices("tasks"),
+}
+
+
+def _take(values: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(values.get("regions_"), HardRegions):
+        return {name: each for name, each in values.items() if name != "clusterer_"}
+    return values
+
+
+def _make(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
+    del dims
+    vars(unfitted).update(values)
+    if isinstance(values["regions_"], HardRegions):
+        unfitted.clusterer_ = values["regions_"].clusterer
+    return unfitted
+
+
+_CLUSTERED: Fields = {
+    **_REGIONAL,
+    "regions_": Either(hard=(HardRegions, _HARD), soft=(SoftRegions, _SOFT)),
+}
+SPECS = (
+    Spec(ClusteredSVC, "classifier", _CLUSTERED, take=_take, make=_make),
+    Spec(
+        ClusteredSVCCV,
+        "classifier",
+        {
+            **_CLUSTERED,
+            **SEARCHED,
+            "n_clusters_": Whole(1),
+            "global_reg_": Number(0.0, finite=False),
+        },
+        take=_take,
+        make=_make,
+    ),
+    Spec(
+        LocallyLinearSVC,
+        "classifier",
+        {**_REGIONAL, "regions_": _COORDINATES},
+        make=_make,
+    ),
+)

@@ -1,0 +1,112 @@
+"""Neighbour searches: their parameters, and the rows that they are built from again."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from sklearn.neighbors import NearestNeighbors
+
+from localsvm.cluster import KernelNeighbors, ShortListNeighbors, TreeNeighbors
+from localsvm.cluster._neighbors import fit_search
+from localsvm.export._file._common import KERNEL
+from localsvm.export._file._fields import Field, Whole
+from localsvm.export._file._objects import read_object, width_of, write_object
+from localsvm.export._file._params import read_params, write_params
+from localsvm.export._file._specs import Spec, find_spec, named_spec
+from localsvm.export._file._store import Dims, Sink, Source
+from localsvm.kernels import Kernel
+
+# Rows are mapped to so many features at most.
+_MOST_FEATURES = 1024
+
+
+class Search(Field):
+    """A fitted search without its rows.
+
+    What is read is a function that builds it from them, since the rows belong to the
+    owner.
+    """
+
+    def write(self, value: Any, place: str, sink: Sink, dims: Dims) -> Any:
+        """Write class and parameters."""
+        spec = find_spec(value)
+        if spec is None or spec.kind != "search":
+            raise TypeError(
+                f"{place} is a {type(value).__name__}, which a model file cannot hold; "
+                "use joblib or skops."
+            )
+        _check_kernel(value, place)
+        plain = {
+            "class": spec.name,
+            "params": write_params(spec, value, place, sink, fitted=False),
+        }
+        if isinstance(value, ShortListNeighbors):
+            plain |= {
+                "transformer": write_object(
+                    value.transformer_, f"{place}.transformer_", sink, "transformer"
+                ),
+                "search": self.write(value.search_, f"{place}.search_", sink, dims),
+            }
+        return plain
+
+    def read(self, plain: Any, place: str, source: Source, dims: Dims) -> Any:
+        """Read class and parameters."""
+        if not isinstance(plain, dict) or not {"class", "params"} <= set(plain):
+            raise ValueError(f"{place} is {plain!r:.60}; expected a search.")
+        spec = named_spec(plain["class"])
+        if spec is None or spec.kind != "search":
+            raise ValueError(f"{place} is of the class {plain['class']!r:.60}.")
+        short_list = spec.cls is ShortListNeighbors
+        expected = {"class", "params"} | (
+            {"transformer", "search"} if short_list else set()
+        )
+        if set(plain) != expected:
+            raise ValueError(f"{place} has the fields {sorted(plain)!r:.60}.")
+        search = read_params(spec, plain["params"], place, source, fitted=False)
+        _check_kernel(search, place)
+        if not short_list:
+            return lambda rows: fit_search(search, rows)
+        transformer = read_object(
+            plain["transformer"], f"{place}.transformer_", source, "transformer"
+        )
+        build = self.read(plain["search"], f"{place}.search_", source, dims)
+        return lambda rows: _short_list(search, transformer, build, rows, place)
+
+
+def _short_list(
+    search: ShortListNeighbors, transformer: Any, build: Any, rows: Any, place: str
+) -> ShortListNeighbors:
+    """Fitted as it was: a transformer may have been fitted at random."""
+    if transformer.n_features_in_ != rows.shape[1]:
+        raise ValueError(
+            f"{place}.transformer_ takes {transformer.n_features_in_} columns, but is "
+            f"given {rows.shape[1]}."
+        )
+    width_of(transformer, place)
+    return search.fitted_with(rows, transformer, build(transformer.transform(rows)))
+
+
+def _check_kernel(search: Any, place: str) -> None:
+    """Raise where rows would be mapped to more features than there is memory for."""
+    if not isinstance(search, KernelNeighbors):
+        return
+    if not isinstance(search.kernel, Kernel):
+        raise ValueError(f"{place}.kernel is {search.kernel!r:.60}; expected a Kernel.")
+    KERNEL.write(search.kernel, f"{place}.kernel", Sink(), Dims())
+    Whole(0, _MOST_FEATURES).write(
+        search.max_features, f"{place}.max_features", Sink(), Dims()
+    )
+
+
+def _fields_of(value: Any) -> dict[str, Any]:
+    return {item.name: getattr(value, item.name) for item in dataclasses.fields(value)}
+
+
+SPECS = (
+    Spec(Kernel, "kernel", params=_fields_of),
+    Spec(TreeNeighbors, "search"),
+    Spec(KernelNeighbors, "search"),
+    Spec(ShortListNeighbors, "search"),
+    Spec(NearestNeighbors, "search"),
+)

@@ -1,0 +1,158 @@
+"""SVMs on Gaussian clusters, and the streams that extend them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from localsvm.cluster import GaussianSummary
+from localsvm.estimators import SupportClusterSVC
+from localsvm.estimators._cluster_machine import ClusterMachine, as_gaussians
+from localsvm.export._file._common import COLUMNS
+from localsvm.export._file._fields import (
+    Classes,
+    Field,
+    Flag,
+    Labels,
+    Maybe,
+    Number,
+    Told,
+    Word,
+    doubles,
+    indices,
+    short_indices,
+)
+from localsvm.export._file._objects import Part
+from localsvm.export._file._specs import Record, Spec
+from localsvm.export._file._store import Dims, Sink, Source
+from localsvm.export._file._values import read_value, write_value
+from localsvm.kernels import ClusterKernel
+from localsvm.solvers import Endings
+
+
+class _Covariance(Field):
+    """Variances, or matrices, of the clusters."""
+
+    def write(self, value: Any, place: str, sink: Sink, dims: Dims) -> Any:
+        """Write the array."""
+        return self._kind(value.ndim).write(value, place, sink, dims)
+
+    def read(self, plain: Any, place: str, source: Source, dims: Dims) -> Any:
+        """Read the array."""
+        ndim = source.take(plain, place).ndim
+        return self._kind(ndim).read(plain, place, source, dims)
+
+    def _kind(self, ndim: int) -> Field:
+        more = () if ndim == 2 else ("columns",)
+        return doubles("clusters", "columns", *more)
+
+
+class _Streams(Field):
+    """Clusterers of the classes, by label."""
+
+    _part = Part("clusterer", columns="columns")
+
+    def write(self, value: Any, place: str, sink: Sink, dims: Dims) -> Any:
+        """Write labels and clusterers."""
+        return [
+            [
+                write_value(label, place, sink),
+                self._part.write(stream, f"{place}[{i}]", sink, dims),
+            ]
+            for i, (label, stream) in enumerate(value.items())
+        ]
+
+    def read(self, plain: Any, place: str, source: Source, dims: Dims) -> Any:
+        """Read labels and clusterers."""
+        streams: dict[Any, Any] = {}
+        for i, entry in enumerate(plain if isinstance(plain, list) else [None]):
+            if not isinstance(entry, list) or len(entry) != 2:
+                raise ValueError(f"{place} is {plain!r:.60}; expected pairs.")
+            label = read_value(entry[0], place, source)
+            if not isinstance(label, (bool, int, float, str)) or label in streams:
+                raise ValueError(f"{place} has the label {label!r:.60}.")
+            streams[label] = self._part.read(entry[1], f"{place}[{i}]", source, dims)
+        return streams
+
+
+def _check(values: Mapping[str, Any], dims: Dims) -> None:
+    summary, classes = values["summary_"], values["classes_"]
+    if not np.isin(np.asarray(summary.label), classes).all():
+        raise ValueError("summary_.label has labels that are not in classes_.")
+    if not set(values["_streams"]) <= set(classes.tolist()):
+        raise ValueError("_streams has labels that are not in classes_.")
+    summary.check_covariance()
+    machine = values["_machine"]
+    if machine is not None and len(machine.pairs):
+        negative, positive = machine.pairs.T
+        if (positive < 0).any() or (negative == positive).any():
+            raise ValueError("_machine.pairs has a class against itself or none.")
+        if (negative >= 0).any() and (negative < 0).any():
+            raise ValueError("_machine.pairs has pairs of both kinds.")
+        if dims["classes"] == 2 and len(machine.pairs) > 1:
+            raise ValueError("_machine.pairs has several pairs of two classes.")
+        if dims["classes"] == 2 and negative[0] < 0:
+            raise ValueError("_machine.pairs has one class of two.")
+
+
+def _make(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
+    del dims
+    vars(unfitted).update(values)
+    summary, machine = values["summary_"], values["_machine"]
+    if machine is not None:
+        clusters = as_gaussians(summary).take(machine.support)
+        unfitted._machine = ClusterMachine(**vars(machine) | {"clusters": clusters})
+    return unfitted
+
+
+def _machine_without_clusters(**parts: Any) -> ClusterMachine:
+    return ClusterMachine(**parts, clusters=None)  # type: ignore[arg-type]
+
+
+SPECS = (
+    Spec(
+        SupportClusterSVC,
+        "classifier",
+        {
+            **COLUMNS,
+            "classes_": Classes(fewest=1),
+            "fit_report_": Told(),
+            "summary_": Record(
+                GaussianSummary,
+                weight=doubles("clusters"),
+                mean=doubles("clusters", "columns"),
+                covariance=Maybe(_Covariance()),
+                label=Labels("clusters"),
+                feature_names=Told(),
+            ),
+            "_machine": Maybe(
+                Record(
+                    _machine_without_clusters,
+                    kernel=Record(
+                        ClusterKernel,
+                        form=Word("expected_rbf", "paper"),
+                        gamma=Number(0.0, above=True),
+                    ),
+                    log_scale=Number(),
+                    support=indices("supports", below="clusters"),
+                    duals=doubles("svms", "supports"),
+                    intercept=doubles("svms"),
+                    pairs=short_indices("svms", 2, low=-1, below="classes"),
+                    endings=Record(
+                        Endings,
+                        status=short_indices("svms", below=4),
+                        violation=doubles("svms", finite=False),
+                    ),
+                    n_iter=indices("svms"),
+                    relative_gap=doubles("svms", finite=False),
+                )
+            ),
+            "_streams": _Streams(),
+            "_classes_named": Flag(),
+        },
+        check=_check,
+        make=_make,
+    ),
+)

@@ -1,0 +1,129 @@
+"""Parameters of objects: plain values, and objects that are not fitted."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from localsvm.export._file._fields import Array, Number, Whole
+from localsvm.export._file._specs import Spec, find_spec, named_spec, read_fields
+from localsvm.export._file._store import Dims, Sink, Source
+from localsvm.export._file._values import read_value, write_value
+
+_DEEPEST = 12
+_MOST_JOBS = 4096
+# State of NumPy's Mersenne Twister.
+_RANDOM_STATE = {
+    "key": Array((np.uint32,), 624),
+    "pos": Whole(0, 624),
+    "has_gauss": Whole(0, 1),
+    "gauss": Number(),
+}
+
+
+def write_params(
+    spec: Spec, value: Any, place: str, sink: Sink, *, fitted: bool
+) -> dict[str, Any]:
+    """Parameters of an object; of a fitted one, those that are not among its fields."""
+    _check(value, place)
+    return {
+        name: _write_param(each, f"{place}.{name}", sink)
+        for name, each in spec.params(value).items()
+        if not (fitted and name in spec.fields)
+    }
+
+
+def read_params(
+    spec: Spec, plain: Any, place: str, source: Source, *, fitted: bool
+) -> Any:
+    """Object with its parameters."""
+    if not isinstance(plain, dict):
+        raise ValueError(f"{place} has the parameters {plain!r:.60}.")
+    known = inspect.signature(spec.cls).parameters
+    params = {}
+    for name, content in plain.items():
+        if name not in known or (fitted and name in spec.fields):
+            raise ValueError(
+                f"{place} has the parameter {name!r:.60}, which is unknown."
+            )
+        params[name] = _read_param(content, f"{place}.{name}", source)
+    make = spec.blank if fitted and spec.blank is not None else spec.cls
+    try:
+        value = make(**params)
+    except TypeError as error:
+        raise ValueError(f"{place} lacks parameters: {error}") from error
+    _check(value, place)
+    return value
+
+
+def _write_param(value: Any, place: str, sink: Sink) -> Any:
+    def write_other(value: Any, place: str) -> Any:
+        if isinstance(value, np.random.RandomState):
+            return {"random_state": _write_random_state(value, place, sink)}
+        spec = find_spec(value)
+        if spec is None:
+            raise TypeError(
+                f"{place} is a {type(value).__name__}, which a model file cannot hold; "
+                "use joblib or skops."
+            )
+        params = write_params(spec, value, place, sink, fitted=False)
+        return {"class": spec.name, "params": params}
+
+    return write_value(value, place, sink, write_other)
+
+
+def _read_param(plain: Any, place: str, source: Source) -> Any:
+    def read_other(plain: dict[str, Any], place: str) -> Any:
+        if set(plain) == {"random_state"}:
+            return _read_random_state(plain["random_state"], place, source)
+        spec = named_spec(plain.get("class"))
+        if spec is None or set(plain) != {"class", "params"}:
+            raise ValueError(f"{place} is {plain!r:.60}, which stands for nothing.")
+        if place.count(".") > _DEEPEST:
+            raise ValueError(f"{place:.100} is nested too deeply.")
+        return read_params(spec, plain["params"], place, source, fitted=False)
+
+    return read_value(plain, place, source, read_other)
+
+
+def _check(value: Any, place: str) -> None:
+    """Raise a ValueError for parameters that ``fit`` would not take."""
+    n_jobs = getattr(value, "n_jobs", None)
+    if n_jobs is not None and not (
+        isinstance(n_jobs, int) and -_MOST_JOBS <= n_jobs <= _MOST_JOBS and n_jobs
+    ):
+        raise ValueError(f"{place}.n_jobs is {n_jobs!r:.40}; expected None or an int.")
+    check = getattr(value, "_check_parameters", None)
+    if check is not None:
+        check()
+
+
+def _write_random_state(value: np.random.RandomState, place: str, sink: Sink) -> Any:
+    state: Any = value.get_state(legacy=False)
+    if state["bit_generator"] != "MT19937":
+        raise TypeError(
+            f"{place} has the bit generator {state['bit_generator']}, which a model "
+            "file cannot hold; expected MT19937."
+        )
+    flat = state | state["state"]
+    dims = Dims()
+    return {
+        name: field.write(flat[name], f"{place}.{name}", sink, dims)
+        for name, field in _RANDOM_STATE.items()
+    }
+
+
+def _read_random_state(plain: Any, place: str, source: Source) -> np.random.RandomState:
+    flat = read_fields(_RANDOM_STATE, plain, place, source, Dims())
+    value = np.random.RandomState()
+    value.set_state(
+        {
+            "bit_generator": "MT19937",
+            "state": {"key": flat["key"], "pos": flat["pos"]},
+            "has_gauss": flat["has_gauss"],
+            "gauss": flat["gauss"],
+        }
+    )
+    return value
