@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +23,8 @@ from localsvm._checks import (
 from localsvm._extras import require
 from localsvm.data._columns._blocks import Block
 from localsvm.data._columns._column import Column, LearningOptions
-from localsvm.data._columns._kinds import KINDS, find_kind, looks_like_identifier
+from localsvm.data._columns._kinds import KINDS, find_kind
+from localsvm.data._columns._suspicions import suspicion
 from localsvm.data._frames import absent_columns, as_frame, duplicates
 
 _DENSEST = 0.25
@@ -98,8 +100,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     zeros alone if none was rare. A missing value in a column that had none is filled
     with the median (number, date), 0.5 (boolean), zeros (text), or is a new category.
 
-    Time zones become UTC. Infinite numbers are refused. Columns that number or name
-    the rows raise a warning, since a model can only learn them by heart.
+    Time zones become UTC. Infinite numbers, and those 1e15 standard deviations from the
+    mean, are refused.
+
+    Three things raise a warning unless ``kinds`` names the column: integers or strings
+    that number or name the rows, which a model can only learn by heart, strings that
+    look like numbers, and strings that look like dates but are not in ISO 8601.
 
     The cost is O(n) per column, and for text O(characters of the distinct values); one
     million rows of six numbers and eight categories take a few seconds.
@@ -186,9 +192,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         names = self._input_names(input_features)
         pairs = zip(names, self.columns_, strict=True)
-        return np.array(
-            [name + suffix for name, column in pairs for suffix in column.suffixes],
-            dtype=object,
+        return _distinct(
+            [name + suffix for name, column in pairs for suffix in column.suffixes]
         )
 
     def _check_parameters(self) -> None:
@@ -204,7 +209,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _check_columns(self, X: Any, *, reset: bool) -> list[Any]:
         """Values of each column, in the order of ``fit``."""
-        frame = as_frame(X)
+        try:
+            frame = as_frame(X)
+        except ValueError as error:
+            raise ValueError(f"The table {error}") from error
         if frame is None:
             return self._check_array(X, reset=reset)
         if not len(frame):
@@ -251,7 +259,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         for name, each in zip(names, values, strict=True):
             kind = kinds.get(name) or find_kind(name, each, self.max_categories)
             columns.append(KINDS[kind].learn(name, each, options))
-        _warn_of_identifiers(columns, values, kinds)
+            doubt = "" if name in kinds else suspicion(each, columns[-1])
+            if doubt:
+                warnings.warn(doubt, UserWarning, stacklevel=level_of_caller())
         numbers = np.arange(len(columns))
         self.column_of_feature_ = np.repeat(numbers, [c.n_features for c in columns])
         if not len(self.column_of_feature_):
@@ -267,7 +277,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if absent:
             raise ValueError(f"The table of which 'kinds' speaks {absent}")
         for name, kind in kinds.items():
-            if kind not in KINDS:
+            if kind not in list(KINDS):
                 raise ValueError(
                     f"The 'kinds' parameter of TableEncoder says {kind!r} for column "
                     f"{name!r}; expected one of {', '.join(map(repr, KINDS))}."
@@ -345,21 +355,15 @@ def _check_distinct(names: list[Any]) -> None:
         )
 
 
-def _warn_of_identifiers(
-    columns: list[Column], values: list[Any], kinds: dict[str, str]
-) -> None:
-    pairs = zip(columns, values, strict=True)
-    suspects = [
-        column.name
-        for column, each in pairs
-        if column.name not in kinds and looks_like_identifier(each, column)
-    ]
-    if suspects:
-        drops = ", ".join(f"{name!r}: 'drop'" for name in suspects[:5])
-        warnings.warn(
-            f"Every row has its own value in {', '.join(map(repr, suspects[:5]))}, as "
-            "in a column that numbers or names the rows: new rows will have other "
-            f"values. Leave it out with kinds={{{drops}}}, or keep it by its kind.",
-            UserWarning,
-            stacklevel=level_of_caller(),
-        )
+def _distinct(names: list[str]) -> NDArray[Any]:
+    """Names with a number after those that occurred before."""
+    counts: Counter[str] = Counter()
+    taken = set(names)
+    for place, name in enumerate(names):
+        counts[name] += 1
+        if counts[name] > 1:
+            while (other := f"{name}#{counts[name]}") in taken:
+                counts[name] += 1
+            taken.add(other)
+            names[place] = other
+    return np.array(names, dtype=object)

@@ -12,46 +12,44 @@ from localsvm._extras import require
 
 
 def as_frame(X: Any) -> Any:
-    """Pandas frame of a table of pandas, polars, pyarrow or the like; else None."""
-    pandas = sys.modules.get("pandas")
-    if pandas is not None and isinstance(X, pandas.DataFrame):
-        return X
-    if hasattr(X, "__arrow_c_stream__"):
-        return frame_of_arrow(require("pyarrow", "cli", "Reading a table").table(X))
-    return None
-
-
-def frame_of_arrow(table: Any) -> Any:
-    """Pandas frame of an arrow table, with the types that the encoder knows.
+    """Pandas frame of a table of pandas, polars, pyarrow or the like; else None.
 
     Raises
     ------
     ValueError
-        If a column holds lists, structures or bytes.
+        If a column of an arrow table holds lists, structures or bytes.
     """
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(X, pandas.DataFrame):
+        return X
+    if hasattr(X, "__arrow_c_stream__"):
+        return _frame_of_arrow(require("pyarrow", "cli", "Reading a table").table(X))
+    return None
+
+
+def _frame_of_arrow(table: Any) -> Any:
     arrow = require("pyarrow", "cli", "Reading a table")
     require("pandas", "cli", "Reading a table")
     for position, field in enumerate(table.schema):
-        plain = _plain_type(arrow, field)
-        if plain is not None:
-            column = table.column(position).cast(plain)
-            table = table.set_column(position, field.name, column)
+        column = _plain(arrow, field, table.column(position))
+        table = table.set_column(position, field.name, column)
     return table.to_pandas(ignore_metadata=True, date_as_object=False)
 
 
-def _plain_type(arrow: Any, field: Any) -> Any:
-    """Type to which a column must be cast before pandas gets it, None if it fits."""
+def _plain(arrow: Any, field: Any, column: Any) -> Any:
+    """Column of a type that pandas and the encoder know."""
     kind, types = field.type, arrow.types
     if types.is_decimal(kind) or types.is_null(kind):
-        return arrow.float64()
+        return column.cast(arrow.float64())
     if types.is_time(kind):
-        return arrow.duration("us")
+        moments = column.cast(arrow.time64("us")).cast(arrow.int64())
+        return moments.cast(arrow.duration("us"))
     if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
         raise ValueError(
-            f"Column {field.name!r} holds values of type {kind}; expected one number, "
+            f"has values of type {kind} in column {field.name!r}; expected one number, "
             "string, date or truth value per row. Leave the column out."
         )
-    return None
+    return column
 
 
 def absent_columns(wanted: Sequence[str], names: Sequence[str]) -> str:
@@ -65,7 +63,7 @@ def absent_columns(wanted: Sequence[str], names: Sequence[str]) -> str:
     found = close or list(names)
     listed = ", ".join(map(repr, dict.fromkeys(found[:10])))
     more = ", ..." if len(found) > 10 else ""
-    start = "has no column" if len(absent) == 1 else f"has no {len(absent)} columns"
+    start = "has no column" if len(absent) == 1 else "has no columns"
     return f"{start} {named}; {'close names' if close else 'found'}: {listed}{more}."
 
 

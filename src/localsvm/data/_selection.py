@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from localsvm.data._columns._values import factorize
-from localsvm.data._frames import absent_columns, duplicates
+from localsvm.data._columns._values import factorize, label_of
+from localsvm.data._frames import absent_columns, as_frame, duplicates
 from localsvm.data._readers._options import Content
 
 
@@ -40,51 +40,71 @@ def select(
     """
     if content.labels is not None and target is not None:
         raise ValueError(
-            f"has its labels apart from the columns; expected target=None, got "
+            "has its labels apart from the columns; expected target=None, got "
             f"{target!r}."
         )
     if sparse.issparse(content.rows):
         if where or drop:
             raise ValueError("has no names of columns; expected no 'where' or 'drop'.")
         return content.rows, content.labels
-    frame, labels = _checked(content.rows), content.labels
     wanted = target if target is not None else content.target
     condition = None if content.filtered else where
-    chosen = [each for each in (wanted, condition and condition[0]) if each]
-    absent = absent_columns([*chosen, *drop], list(frame.columns))
-    if absent:
-        raise ValueError(absent)
-    if wanted in drop:
+    used = [each for each in (wanted, condition and condition[0]) if each]
+    if wanted is not None and wanted in drop:
         raise ValueError(f"cannot drop its target column {wanted!r}.")
+    _check_names(_names(content.rows), [*used, *drop])
+    leaving = [name for name in drop if name not in used]
+    frame, labels = _frame_without(content.rows, leaving), content.labels
     if condition is not None:
         kept = _rows_with(frame, *condition)
         frame = frame[kept].reset_index(drop=True)
         labels = None if labels is None else labels[kept]
     if wanted is not None:
         labels = _labels(frame, wanted)
-    return frame.drop(columns=list(dict.fromkeys([*chosen, *drop]))), labels
+    return frame.drop(columns=list(dict.fromkeys(used))), labels
 
 
-def _checked(frame: Any) -> Any:
-    twice = duplicates(list(frame.columns))
+def _names(rows: Any) -> list[str]:
+    return list(rows.column_names if hasattr(rows, "column_names") else rows.columns)
+
+
+def _check_names(names: list[str], used: Sequence[str]) -> None:
+    twice = duplicates(names)
     if twice:
         raise ValueError(
             f"has several columns named {', '.join(map(repr, twice[:5]))}; expected "
             "names that differ."
         )
+    absent = absent_columns(used, names)
+    if absent:
+        raise ValueError(absent)
+
+
+def _frame_without(rows: Any, drop: Sequence[str]) -> Any:
+    """Frame of the columns that are left; those that go need not fit into one."""
+    if hasattr(rows, "drop_columns"):
+        frame = as_frame(rows.drop_columns(list(dict.fromkeys(drop))))
+    else:
+        frame = rows.drop(columns=list(drop))
     if not len(frame):
         raise ValueError("has no rows.")
     return frame
 
 
 def _rows_with(frame: Any, column: str, value: str) -> NDArray[np.bool_]:
-    codes, found = factorize(frame[column])
-    if value not in found:
-        shown = ", ".join(map(repr, found[:10])) + (", ..." if len(found) > 10 else "")
-        raise ValueError(
-            f"has no row with {value!r} in column {column!r}; found {shown}."
-        )
-    return np.asarray(codes == found.index(value))
+    codes, found = factorize(column, frame[column])
+    for label in (value, _as_label_of_number(value)):
+        if label in found:
+            return np.asarray(codes == found.index(label))
+    shown = ", ".join(map(repr, found[:10])) + (", ..." if len(found) > 10 else "")
+    raise ValueError(f"has no row with {value!r} in column {column!r}; found {shown}.")
+
+
+def _as_label_of_number(value: str) -> str:
+    try:
+        return label_of(float(value))
+    except (ValueError, OverflowError):
+        return value
 
 
 def _labels(frame: Any, target: str) -> NDArray[Any]:

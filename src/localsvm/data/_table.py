@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -75,13 +76,13 @@ def read_table(
     target: str | None = None,
     format: str | None = None,
     where: str | None = None,
-    drop: Sequence[str] = (),
+    drop: str | Sequence[str] = (),
     delimiter: str | None = None,
     decimal: str = ".",
     encoding: str = "utf-8",
     header: bool = True,
-    missing: Sequence[str] = ("?",),
-    strings: Sequence[str] = (),
+    missing: str | Sequence[str] = ("?",),
+    strings: str | Sequence[str] = (),
     n_features: int | None = None,
     zero_based: bool | str = "auto",
 ) -> Table:
@@ -104,7 +105,7 @@ def read_table(
         ``"column=value"`` keeps the rows with that value and drops the column. Of an
         npz file with ``X_train`` and ``X_test``, ``"split=train"`` or ``"split=test"``
         must be said.
-    drop : sequence of str, default=()
+    drop : str or sequence of str, default=()
         Columns to leave out.
     delimiter : str, default=None
         What ends a field of csv and tsv; None is a comma or a tab.
@@ -115,10 +116,10 @@ def read_table(
     header : bool, default=True
         Whether csv and tsv begin with the names of the columns. Otherwise they are
         "x0", "x1" and so on.
-    missing : sequence of str, default=("?",)
+    missing : str or sequence of str, default=("?",)
         Fields of csv and tsv that stand for a missing value, besides the empty field
         and "NA", "N/A", "NaN", "null" and the like.
-    strings : sequence of str, default=()
+    strings : str or sequence of str, default=()
         Columns of csv and tsv to be read as strings though they look like numbers or
         dates, such as codes with leading zeros; those that are absent are ignored.
         Give the category and text columns of a model when you read rows for it.
@@ -157,29 +158,36 @@ def read_table(
     options = ReadOptions(
         delimiter=delimiter,
         decimal=decimal,
-        encoding=encoding,
+        encoding=_known_encoding(encoding),
         header=header,
-        missing=tuple(missing),
-        strings=tuple(strings),
+        missing=_as_tuple(missing),
+        strings=_as_tuple(strings),
         n_features=n_features,
         zero_based=zero_based,
         where=_parse_where(where),
     )
     name = os.fspath(source)
-    if name.startswith(PREFIX):
-        content = read_openml(name)
-    else:
-        path = Path(name)
-        _check_file(path)
-        try:
-            content = _reader(path, format)(path, options)
-        except ValueError as error:
-            raise ValueError(f"{name} {error}") from error
     try:
-        X, y = select(content, target, options.where, drop)
+        content = _read(name, format, options)
+        X, y = select(content, target, options.where, _as_tuple(drop))
     except ValueError as error:
         raise ValueError(f"{name} {error}") from error
     return Table(X, y, name)
+
+
+def _known_encoding(encoding: str) -> str:
+    try:
+        codecs.lookup(encoding)
+    except LookupError as error:
+        raise ValueError(
+            f"encoding={encoding!r} is not known; expected for instance 'utf-8', "
+            "'latin-1' or 'utf-16'."
+        ) from error
+    return encoding
+
+
+def _as_tuple(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _parse_where(where: str | None) -> tuple[str, str] | None:
@@ -191,6 +199,14 @@ def _parse_where(where: str | None) -> tuple[str, str] | None:
     return column.strip(), value.strip()
 
 
+def _read(name: str, format: str | None, options: ReadOptions) -> Content:
+    if name.startswith(PREFIX):
+        return read_openml(name)
+    path = Path(name)
+    _check_file(path)
+    return _reader(path, format)(path, options)
+
+
 def _check_file(path: Path) -> None:
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; expected a file.")
@@ -200,7 +216,7 @@ def _check_file(path: Path) -> None:
         hint = f" Files of that folder with such a name: {close}." if close else ""
         raise FileNotFoundError(f"There is no file {path}.{hint}")
     if not path.stat().st_size:
-        raise ValueError(f"{path} is empty.")
+        raise ValueError("is empty.")
 
 
 def _reader(path: Path, format: str | None) -> Callable[[Path, ReadOptions], Content]:

@@ -62,7 +62,7 @@ class BooleanColumn(Column):
 
 
 def _as_truth(name: str, values: Any) -> NDArray[np.float64]:
-    codes, labels = factorize(values)
+    codes, labels = factorize(name, values)
     numbers = [_NUMBER_OF_WORD.get(label.strip().lower(), np.nan) for label in labels]
     truth = np.array([*numbers, np.nan])[codes]
     wrong = np.isnan(truth) & (codes >= 0)

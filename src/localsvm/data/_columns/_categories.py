@@ -13,6 +13,8 @@ from localsvm.data._columns._blocks import Block, OneHotBlock
 from localsvm.data._columns._column import Column, DroppedColumn, LearningOptions
 from localsvm.data._columns._values import factorize
 
+_FEWEST_ROWS = 20
+
 
 @dataclass(frozen=True)
 class CategoryColumn(Column):
@@ -52,13 +54,13 @@ class CategoryColumn(Column):
         return 1
 
     def encode(self, values: Any) -> Block:
-        """Features of any values; warns if none of them was seen at ``fit``."""
-        codes, labels = factorize(values)
+        """Features of any values; warns if none of 20 or more was seen at ``fit``."""
+        codes, labels = factorize(self.name, values)
         other = self.n_features - 1 if self.pooled else -1
         missing = len(self.categories) if self.missing else other
         place = {category: code for code, category in enumerate(self.categories)}
         places = [place.get(label, other) for label in labels]
-        if labels and not self.pooled and max(places) < 0:
+        if len(codes) >= _FEWEST_ROWS and labels and set(places) == {other}:
             self._warn_of_new_values(labels)
         return OneHotBlock(np.array([*places, missing], dtype=np.intp)[codes])
 
@@ -76,7 +78,7 @@ class CategoryColumn(Column):
         cls, name: str, values: Any, options: LearningOptions
     ) -> CategoryColumn | DroppedColumn:
         """Find the frequent values, in alphabetical order."""
-        codes, labels = factorize(values)
+        codes, labels = factorize(name, values)
         missing = bool((codes < 0).any())
         if not labels:
             return DroppedColumn(name, "empty")
@@ -87,6 +89,5 @@ class CategoryColumn(Column):
             range(len(labels)), key=lambda code: (-counts[code], labels[code])
         )
         kept = [labels[code] for code in order if counts[code] >= options.min_frequency]
-        if len(kept) > options.max_categories:
-            kept = kept[: options.max_categories]
+        kept = kept[: options.max_categories]
         return cls(name, tuple(sorted(kept)), missing, len(kept) < len(labels))

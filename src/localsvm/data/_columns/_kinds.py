@@ -9,7 +9,7 @@ import numpy as np
 
 from localsvm.data._columns._booleans import BooleanColumn
 from localsvm.data._columns._categories import CategoryColumn
-from localsvm.data._columns._column import Column, DroppedColumn
+from localsvm.data._columns._column import DroppedColumn
 from localsvm.data._columns._dates import DateColumn
 from localsvm.data._columns._numbers import NumberColumn
 from localsvm.data._columns._text import TextColumn
@@ -38,7 +38,6 @@ _KIND_OF_TYPE = {
 _TYPES_WITH_STRINGS = frozenset(["string", "mixed", "mixed-integer"])
 _FEW_CATEGORIES = 20
 _ROWS_PER_CATEGORY = 5
-_LEAST_IDENTIFIERS = 20
 _ISO_DATE = r"\s*\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?\s*"
 
 
@@ -58,13 +57,11 @@ def find_kind(name: str, values: Any, max_categories: int) -> str:
             "dates or truth values. Leave it out with kinds={"
             f"{name!r}: 'drop'}}."
         )
-    if found != "string":
-        _check_scalars(name, values)
-    return _kind_of_strings(values, max_categories)
+    return _kind_of_strings(name, values, max_categories)
 
 
-def _kind_of_strings(values: Any, max_categories: int) -> str:
-    codes, labels = factorize(values)
+def _kind_of_strings(name: str, values: Any, max_categories: int) -> str:
+    codes, labels = factorize(name, values)
     distinct = type(values)(labels)
     if distinct.str.fullmatch(_ISO_DATE).all() and _are_dates(distinct):
         return "date"
@@ -77,29 +74,3 @@ def _kind_of_strings(values: Any, max_categories: int) -> str:
 
 def _are_dates(distinct: Any) -> bool:
     return not np.isnan(days_of_strings(distinct)).any()
-
-
-def _check_scalars(name: str, values: Any) -> None:
-    for row, value in enumerate(values):
-        if isinstance(value, (list, dict, set, tuple, np.ndarray)):
-            raise ValueError(
-                f"Column {name!r} has the {type(value).__name__} {value!r} in row "
-                f"{row} (the first is 0); expected one value per row. Leave the column "
-                f"out with kinds={{{name!r}: 'drop'}}."
-            )
-
-
-def looks_like_identifier(values: Any, column: Column) -> bool:
-    """Whether a column numbers or names its rows: it says nothing of new ones.
-
-    Consecutive integers in any order, or strings that all differ and have no blanks.
-    """
-    if isinstance(values, np.ndarray) or len(values) < _LEAST_IDENTIFIERS:
-        return False
-    found = type_of(values)
-    if found == "integer" and column.kind == "number":
-        consecutive = values.notna().all() and values.max() - values.min() + 1
-        return bool(consecutive == len(values) and values.is_unique)
-    if found == "string" and column.kind == "text":
-        return bool(values.is_unique and not values.str.contains(r"\s").any())
-    return False

@@ -13,6 +13,10 @@ from localsvm.data._columns._blocks import Block, DenseBlock
 from localsvm.data._columns._column import Column, DroppedColumn, LearningOptions
 from localsvm.data._columns._values import as_numbers
 
+_ROUNDING = 8 * np.finfo(np.float64).eps
+# The squares of such features, summed, still fit into single precision.
+_LARGEST = 1e15
+
 
 @dataclass(frozen=True)
 class NumberColumn(Column):
@@ -72,9 +76,11 @@ def reason_to_drop(numbers: NDArray[np.float64], missing: NDArray[np.bool_]) -> 
     """Why the column tells nothing: "empty", "constant", or "" if it does."""
     if missing.all():
         return "empty"
-    if not missing.any() and numbers.min() == numbers.max():
-        return "constant"
-    return ""
+    if missing.any():
+        return ""
+    low, high = float(numbers.min()), float(numbers.max())
+    rounding = _ROUNDING * max(abs(low), abs(high))
+    return "constant" if low == high or high - low <= rounding else ""
 
 
 def median_mean_deviation(
@@ -98,11 +104,11 @@ def median_mean_deviation(
 def standardize(
     name: str, numbers: NDArray[np.float64], fill: float, center: float, scale: float
 ) -> NDArray[np.float64]:
-    """Fill, centre and scale; a ValueError where that is not finite."""
+    """Fill, centre and scale; a ValueError where that is infinite or nearly so."""
     filled = np.where(np.isnan(numbers), fill, numbers)
     with np.errstate(over="ignore"):
         scaled = np.asarray((filled - center) / scale)
-    bad = ~np.isfinite(scaled)
+    bad = ~(np.abs(scaled) <= _LARGEST)
     if bad.any():
         row = int(np.argmax(bad))
         raise ValueError(

@@ -65,7 +65,7 @@ class TextColumn(Column):
 
     def encode(self, values: Any) -> Block:
         """Features of any values, those that are no strings being written as such."""
-        codes, labels = factorize(values)
+        codes, labels = factorize(self.name, values)
         n_buckets = self.components.shape[1]
         counts = _counts(labels, self.shortest, self.longest, n_buckets)
         projected = counts @ self.components.T.astype(np.float64)
@@ -78,7 +78,7 @@ class TextColumn(Column):
         cls, name: str, values: Any, options: LearningOptions
     ) -> TextColumn | DroppedColumn:
         """Find the leading singular vectors of the distinct texts, at most 20,000."""
-        codes, labels = factorize(values)
+        codes, labels = factorize(name, values)
         if not labels:
             return DroppedColumn(name, "empty")
         counts = _counts(labels, _SHORTEST, _LONGEST, _N_BUCKETS)

@@ -6,7 +6,7 @@ Functions here take a pandas Series, or a numeric array in place of one.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from numbers import Integral, Real
 from typing import Any
 
@@ -72,14 +72,14 @@ def days_of_strings(values: Any) -> NDArray[np.float64]:
     return _days(pandas.Series(parsed))
 
 
-def factorize(values: Any) -> tuple[NDArray[np.intp], list[str]]:
+def factorize(name: str, values: Any) -> tuple[NDArray[np.intp], list[str]]:
     """Distinct values as labels in order of appearance, and which one a row has.
 
     A missing value has the code -1. An integer and the equal float have one label.
     """
     if isinstance(values, np.ndarray):
         values = _pandas().Series(values)
-    codes, distinct = _pandas().factorize(values)
+    codes, distinct = _distinct(name, values)
     labels = [label_of(value) for value in distinct]
     merged = {label: code for code, label in enumerate(dict.fromkeys(labels))}
     if len(merged) < len(labels):
@@ -122,12 +122,21 @@ def _parse(
 ) -> NDArray[np.float64]:
     """Numbers that ``parse`` makes of the distinct values."""
     pandas = _pandas()
-    codes, distinct = pandas.factorize(values)
+    codes, distinct = _distinct(name, values)
     parsed = np.append(parse(pandas.Series(distinct)), np.nan)[codes]
     wrong = np.isnan(parsed) & (codes >= 0)
     if wrong.any():
         raise wrong_value(name, values, wrong, expected)
     return np.asarray(parsed, dtype=np.float64)
+
+
+def _distinct(name: str, values: Any) -> tuple[NDArray[np.intp], Any]:
+    try:
+        codes, distinct = _pandas().factorize(values)
+    except TypeError:
+        nested = values.map(lambda value: not isinstance(value, Hashable))
+        raise wrong_value(name, values, nested, "one value per row") from None
+    return codes, distinct
 
 
 def _numbers_of_strings(values: Any) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from localsvm._extras import require
 from localsvm.data._frames import duplicates
-from localsvm.data._readers._lines import check_text, open_text
+from localsvm.data._readers._lines import check_text, open_text, what_is_wrong
 from localsvm.data._readers._options import Content, ReadOptions
 
 _NAME = r"""(?P<name>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s'"{]+)"""
@@ -62,10 +62,8 @@ def read_arff(path: Path, options: ReadOptions) -> Content:
             attributes = _header(lines)
             rows, numbers = _rows(lines, len(attributes))
         except UnicodeDecodeError as error:
-            raise ValueError(
-                f"is not {options.encoding}: {error.reason} at byte {error.start}; "
-                "pass encoding='latin-1' or what it is."
-            ) from error
+            wrong = what_is_wrong(path, ",", options.encoding)
+            raise ValueError(wrong or f"is not {options.encoding}.") from error
         except OSError as error:
             raise ValueError(f"cannot be read as ARFF: {error}.") from error
     if not rows:
@@ -186,11 +184,12 @@ def _column(
     attribute: _Attribute, fields: tuple[str | None, ...], numbers: list[int]
 ) -> Any:
     pandas = require("pandas", "cli", "Reading a table")
-    values = pandas.Series(fields, dtype="str" if any(fields) else object)
+    values = pandas.Series(fields)
     if attribute.type == "string":
         return values
     if attribute.type == "nominal":
-        parsed = values.astype(pandas.CategoricalDtype(list(attribute.levels)))
+        levels = pandas.CategoricalDtype(list(attribute.levels))
+        parsed = values.where(values.isin(attribute.levels)).astype(levels)
         expected = "one of " + ", ".join(map(repr, attribute.levels[:10]))
     elif attribute.type == "date":
         pattern = _pattern(attribute)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm._extras import require
-from localsvm.data._npz import load_arrays
+from localsvm.data._npz import load_array, load_arrays
 from localsvm.data._readers._options import Content, ReadOptions
 
 _PARTS = ("train", "test")
@@ -39,12 +39,7 @@ def read_npz(path: Path, options: ReadOptions) -> Content:
 
 def read_npy(path: Path, options: ReadOptions) -> Content:
     """Read one matrix, or records with names."""
-    try:
-        array = np.load(path, allow_pickle=False)
-    except (ValueError, TypeError, EOFError) as error:
-        raise ValueError(f"is not an npy file of a plain array: {error}") from error
-    if not isinstance(array, np.ndarray):
-        raise ValueError("is an npz file; its name should end in .npz.")
+    array = load_array(path)
     if array.dtype.names and array.ndim == 1:
         return Content(require("pandas", "cli", "Reading a table").DataFrame(array))
     if array.ndim != 2:

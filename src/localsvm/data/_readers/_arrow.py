@@ -1,4 +1,8 @@
-"""Parquet, Arrow IPC and Feather files."""
+"""Parquet, Arrow IPC and Feather files.
+
+Tables are validated in full: offsets of a damaged file that point outside their
+buffers would be followed otherwise.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from localsvm._extras import require
-from localsvm.data._frames import frame_of_arrow
 from localsvm.data._readers._options import Content, ReadOptions, arrow_errors
 
 _INDEX_OF_PANDAS = "__index_level_"
@@ -18,6 +21,7 @@ def read_parquet(path: Path, options: ReadOptions) -> Content:
     parquet = require("pyarrow.parquet", "cli", "Reading a Parquet file")
     with arrow_errors("Parquet"):
         table = parquet.ParquetFile(path).read()
+        table.validate(full=True)
     return _content(table)
 
 
@@ -33,11 +37,10 @@ def read_arrow(path: Path, options: ReadOptions) -> Content:
         else:
             with arrow.input_stream(path, compression=None) as stream:
                 table = arrow.ipc.open_stream(stream).read_all()
-        # Offsets that point outside their buffers would be followed otherwise.
         table.validate(full=True)
     return _content(table)
 
 
 def _content(table: Any) -> Content:
     index = [name for name in table.column_names if name.startswith(_INDEX_OF_PANDAS)]
-    return Content(frame_of_arrow(table.drop_columns(index)))
+    return Content(table.drop_columns(index))

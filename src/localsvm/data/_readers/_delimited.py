@@ -8,13 +8,12 @@ from typing import Any
 
 from localsvm._checks import level_of_caller
 from localsvm._extras import require
-from localsvm.data._frames import duplicates, frame_of_arrow
+from localsvm.data._frames import duplicates
 from localsvm.data._readers._lines import (
-    check_encoding,
     check_quotes,
     check_text,
-    find_ragged_line,
     open_bytes,
+    what_is_wrong,
 )
 from localsvm.data._readers._options import Content, ReadOptions, arrow_errors
 
@@ -24,25 +23,28 @@ _OTHER_DELIMITERS = {",": "','", ";": "';'", "\t": "'\\t'", "|": "'|'"}
 
 def read_csv(path: Path, options: ReadOptions) -> Content:
     """Read fields between commas, or another delimiter."""
-    return Content(_read(path, options, options.delimiter or ","))
+    return Content(
+        _read(path, options, "," if options.delimiter is None else options.delimiter)
+    )
 
 
 def read_tsv(path: Path, options: ReadOptions) -> Content:
     """Read fields between tabs, or another delimiter."""
-    return Content(_read(path, options, options.delimiter or "\t"))
+    return Content(
+        _read(path, options, "\t" if options.delimiter is None else options.delimiter)
+    )
 
 
 def _read(path: Path, options: ReadOptions, delimiter: str) -> Any:
+    _check_delimiter(delimiter)
     check_text(path, options.encoding)
     table = _parse(path, options, delimiter)
-    table = table.rename_columns(_names(table.column_names, options.header))
-    _check_names(table.column_names, delimiter)
     if not table.num_rows:
         raise ValueError("has no rows, only the line of names.")
-    table = _without_blanks(table)
-    check_encoding(path, table)
+    table = table.rename_columns(_names(table.column_names, options.header))
+    _check_names(table.column_names, delimiter)
     check_quotes(path, table, delimiter, options.encoding)
-    return frame_of_arrow(table)
+    return _without_blanks(table)
 
 
 def _parse(path: Path, options: ReadOptions, delimiter: str) -> Any:
@@ -64,12 +66,30 @@ def _parse(path: Path, options: ReadOptions, delimiter: str) -> Any:
     )
     with arrow_errors("CSV"), open_bytes(path) as stream:
         try:
-            return csv.read_csv(stream, reading, parsing, converting)
-        except arrow.ArrowInvalid as error:
-            ragged = find_ragged_line(path, delimiter, options.encoding)
-            if ragged:
-                raise ValueError(ragged) from error
+            table = csv.read_csv(stream, reading, parsing, converting)
+            _check_strings(table)
+        except (arrow.ArrowInvalid, UnicodeError) as error:
+            wrong = what_is_wrong(path, delimiter, options.encoding)
+            if wrong:
+                raise ValueError(wrong) from error
             raise
+    return table
+
+
+def _check_strings(table: Any) -> None:
+    """Raise a UnicodeError where pyarrow keeps what is not UTF-8 as bytes."""
+    types = require("pyarrow", "cli", "Reading a CSV file").types
+    wrong = [field.name for field in table.schema if types.is_binary(field.type)]
+    if wrong:
+        raise UnicodeError(f"column {wrong[0]!r} is not UTF-8")
+
+
+def _check_delimiter(delimiter: str) -> None:
+    if len(delimiter) != 1 or not delimiter.isascii():
+        raise ValueError(
+            f"cannot be read with delimiter={delimiter!r}; expected one character, for "
+            "instance ';' or '\\t'."
+        )
 
 
 def _names(names: list[str], header: bool) -> list[str]:
@@ -90,9 +110,8 @@ def _check_names(names: list[str], delimiter: str) -> None:
         )
     if len(names) == 1:
         _check_single_name(names[0], delimiter)
-    if any(_is_number(name) and "." in name for name in names) or all(
-        _is_number(name) for name in names
-    ):
+    numbers = [name for name in names if _is_number(name)]
+    if len(numbers) == len(names) or any("." in name for name in numbers):
         warnings.warn(
             f"The first line looks like data, not names: {', '.join(names[:5])}. "
             "Pass header=False if the file has no line of names.",
@@ -105,8 +124,8 @@ def _check_single_name(name: str, delimiter: str) -> None:
     for other, shown in _OTHER_DELIMITERS.items():
         if other != delimiter and other in name:
             raise ValueError(
-                f"has a single column {name!r} if fields end with {delimiter!r}; "
-                f"pass delimiter={shown} if they end so."
+                f"has the single column {name!r} if {delimiter!r} ends a field; pass "
+                f"delimiter={shown} if that does."
             )
 
 

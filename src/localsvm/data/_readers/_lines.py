@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 from localsvm._extras import require
 
 _LOOKED_AT = 4096
+_SHOWN = 60
 _MAGIC = {
     b"PAR1": "a Parquet file",
     b"ARROW1": "an Arrow file",
@@ -18,11 +20,20 @@ _MAGIC = {
     b"BZh": "compressed with bzip2; its name should end in .bz2",
     b"\x28\xb5\x2f\xfd": "compressed with zstd; its name should end in .zst",
     b"PK\x03\x04": "a zip archive or a spreadsheet; save the table as CSV",
+    b"\xd0\xcf\x11\xe0": "a spreadsheet; save the table as CSV",
+    b"\x93NUMPY": "an array of NumPy; its name should end in .npy",
     b"\x89PNG": "a picture",
     b"%PDF": "a PDF document",
     b"SQLite": "a database",
+    b"<!": "HTML",
+    b"<html": "HTML",
+    b"<?xml": "XML",
+    b'{"': "JSON",
+    b"{\n": "JSON",
+    b"[{": "JSON",
 }
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_WIDE = ("utf-16", "utf-32")
+_MARKS_OF_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def open_bytes(path: Path) -> Any:
@@ -33,11 +44,9 @@ def open_bytes(path: Path) -> Any:
 
 def open_text(path: Path, encoding: str) -> io.TextIOWrapper:
     """Open such a file as text, without the mark at its beginning."""
-    name = "utf-8-sig" if encoding.lower().replace("_", "-") in _UTF8 else encoding
+    name = codecs.lookup(encoding).name
+    name = "utf-8-sig" if name == "utf-8" else name
     return io.TextIOWrapper(open_bytes(path), encoding=name, newline="")
-
-
-_UTF8 = ("utf8", "utf-8")
 
 
 def check_text(path: Path, encoding: str) -> None:
@@ -53,30 +62,23 @@ def check_text(path: Path, encoding: str) -> None:
         raise ValueError("is empty.")
     for magic, what in _MAGIC.items():
         if start.startswith(magic):
-            raise ValueError(f"is not text but {what}.")
-    wide = "16" in encoding or "32" in encoding
-    if start.startswith(_UTF16) and not wide:
+            raise ValueError(f"is not a table of text but {what}.")
+    if _is_wide(encoding):
+        return
+    if start.startswith(_MARKS_OF_UTF16):
         raise ValueError("is text in UTF-16; pass encoding='utf-16'.")
-    if b"\0" in start and not wide:
+    if b"\0" in start:
         raise ValueError("is not text: it has bytes of value 0.")
 
 
-def check_encoding(path: Path, table: Any) -> None:
-    """Raise a ValueError if pyarrow took text for bytes, not being UTF-8."""
-    types = require("pyarrow", "cli", "Reading a table").types
-    wrong = [field.name for field in table.schema if types.is_binary(field.type)]
-    if not wrong:
-        return
-    with open_bytes(path) as stream:
-        for number, line in enumerate(io.BufferedReader(stream), 1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError:
-                shown = line[:60].decode("latin-1").strip()
-                raise ValueError(
-                    f"is not UTF-8 in line {number}, column {wrong[0]!r}: {shown!r} if "
-                    "it is latin-1; pass encoding='latin-1' or what it is."
-                ) from None
+def what_is_wrong(path: Path, delimiter: str, encoding: str) -> str:
+    """Sentence about the first line that cannot be read; "" if all can."""
+    try:
+        return _wrong_encoding(path, encoding) or _ragged_line(
+            path, delimiter, encoding
+        )
+    except (csv.Error, UnicodeError, OSError):
+        return ""
 
 
 def check_quotes(path: Path, table: Any, delimiter: str, encoding: str) -> None:
@@ -90,27 +92,50 @@ def check_quotes(path: Path, table: Any, delimiter: str, encoding: str) -> None:
         try:
             for _ in reader:
                 line = reader.line_num
-        except csv.Error:
-            raise ValueError(
-                f"has a quoted field in line {line + 1} that never ends."
-            ) from None
+        except csv.Error as error:
+            if "end of data" in str(error):
+                raise ValueError(
+                    f"has a quoted field in line {line + 1} that never ends."
+                ) from None
 
 
-def find_ragged_line(path: Path, delimiter: str, encoding: str) -> str:
-    """Sentence about the first line with more or fewer fields than the first; or ""."""
+def _is_wide(encoding: str) -> bool:
+    return codecs.lookup(encoding).name.startswith(_WIDE)
+
+
+def _wrong_encoding(path: Path, encoding: str) -> str:
+    if _is_wide(encoding):
+        return ""
+    with open_bytes(path) as stream:
+        for number, line in enumerate(io.BufferedReader(stream), 1):
+            try:
+                line.decode(encoding)
+            except UnicodeDecodeError as error:
+                other = (
+                    "latin-1" if codecs.lookup(encoding).name == "utf-8" else "utf-8"
+                )
+                shown = line[max(0, error.start - 20) :][:_SHOWN].decode(
+                    other, "replace"
+                )
+                return (
+                    f"is not {encoding} in line {number}; pass encoding={other!r} if "
+                    f"{shown.strip()!r} is right."
+                )
+    return ""
+
+
+def _ragged_line(path: Path, delimiter: str, encoding: str) -> str:
     with open_text(path, encoding) as text:
         reader = csv.reader(text, delimiter=delimiter)
-        try:
-            expected = len(next(reader, []))
+        expected = len(next((row for row in reader if row), []))
+        line = reader.line_num
+        for row in reader:
+            if row and len(row) != expected:
+                shown = delimiter.join(row)[:_SHOWN]
+                fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
+                return (
+                    f"has {fields} in line {line + 1}, expected {expected} as in the "
+                    f"first line: {shown!r}."
+                )
             line = reader.line_num
-            for row in reader:
-                if row and len(row) != expected:
-                    shown = delimiter.join(row)[:60]
-                    return (
-                        f"has {len(row)} fields in line {line + 1}, expected "
-                        f"{expected} as in the first line: {shown!r}."
-                    )
-                line = reader.line_num
-        except (csv.Error, UnicodeError, OSError):
-            return ""
     return ""

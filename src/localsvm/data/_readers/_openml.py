@@ -16,17 +16,22 @@ def read_openml(source: str) -> Content:
     """
     require("pandas", "cli", "Reading a table")
     name, _, version = source.removeprefix(PREFIX).partition("@")
+    if not name or not (version or "1").isdigit():
+        raise ValueError(
+            "is not understood; expected openml:NUMBER, openml:NAME or "
+            "openml:NAME@VERSION."
+        )
     chosen: dict[str, object] = (
         {"data_id": int(name)}
         if name.isdigit()
         else {
             "name": name,
-            "version": int(version) if version.isdigit() else "active",
+            "version": int(version) if version else "active",
         }
     )
     try:
         bunch = fetch_openml(**chosen, as_frame=True, parser="auto")
-    except OSError as error:
+    except OSError as error:  # no network, or a server that does not answer
         raise OSError(
             f"{source} cannot be downloaded, is there a network? {error}"
         ) from error

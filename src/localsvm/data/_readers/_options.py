@@ -55,7 +55,7 @@ class Content:
 
     Parameters
     ----------
-    rows : DataFrame or CSR array
+    rows : DataFrame, arrow table or CSR array
         All columns.
     labels : ndarray or None
         Labels that the format holds apart from the columns.

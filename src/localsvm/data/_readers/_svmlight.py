@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import itertools
 import re
 from pathlib import Path
 
@@ -9,25 +11,37 @@ import numpy as np
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from localsvm.data._readers._lines import check_text, open_text
+from localsvm.data._readers._lines import check_text, open_bytes, open_text
 from localsvm.data._readers._options import Content, ReadOptions
 
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _LINE = re.compile(
-    r"\s*[^\s:#]+(?:\s+qid:\d+)?(?:\s+\d+:[^\s:#]+)*\s*(?:#.*)?", re.IGNORECASE
+    rf"\s*{_NUMBER}(?:\s+qid:\d+)?(?P<pairs>(?:\s+\d+:{_NUMBER})*)\s*(?:#.*)?"
 )
+_LARGEST_COLUMN = 2**31 - 2
 
 
 def read_svmlight(path: Path, options: ReadOptions) -> Content:
     """Read a sparse matrix and its labels; integral labels are integers."""
     check_text(path, "utf-8")
     try:
-        X, y = load_svmlight_file(
-            str(path), n_features=options.n_features, zero_based=options.zero_based
-        )
+        with open_bytes(path) as stream:
+            X, y = load_svmlight_file(
+                io.BufferedReader(stream),
+                n_features=options.n_features,
+                zero_based=options.zero_based,
+            )
     except (ValueError, OSError, EOFError, OverflowError) as error:
-        raise ValueError(_what_is_wrong(path, options, str(error))) from error
+        wrong = _wrong_line(path, options)
+        reason = f"cannot be read as svmlight: {str(error).rstrip('.')}."
+        raise ValueError(wrong or reason) from error
     if not X.shape[0]:
         raise ValueError("has no rows.")
+    if not np.isfinite(y).all():
+        row = int(np.argmin(np.isfinite(y)))
+        raise ValueError(
+            f"has the label {y[row]} in row {row} (the first is 0); expected a number."
+        )
     if np.array_equal(y, np.trunc(y)):
         y = y.astype(np.int64)
     return Content(sparse.csr_array(X), y)
@@ -35,20 +49,37 @@ def read_svmlight(path: Path, options: ReadOptions) -> Content:
 
 def is_svmlight(line: str) -> bool:
     """Whether a line is of this format and has a pair."""
-    return ":" in line and _LINE.fullmatch(line) is not None
+    match = _LINE.fullmatch(line.rstrip())
+    return match is not None and ":" in match["pairs"]
 
 
-def _what_is_wrong(path: Path, options: ReadOptions, message: str) -> str:
-    if options.n_features is not None and "n_features" in message:
-        return f"has more than n_features={options.n_features} columns."
+def _wrong_line(path: Path, options: ReadOptions) -> str:
+    """Sentence about the first line that is not of this format; "" if all are."""
     try:
-        with open_text(path, "utf-8") as text:
+        with open_text(path, "latin-1") as text:
             for number, line in enumerate(text, 1):
-                if line.strip() and not _LINE.fullmatch(line):
-                    return (
-                        f"has {line.strip()[:60]!r} in line {number}; expected a label "
-                        "and pairs such as 3:0.5, by ascending column."
-                    )
-    except (OSError, UnicodeError) as error:
-        message = str(error)
-    return f"cannot be read as svmlight: {message.rstrip('.')}."
+                wrong = _what_is_wrong(line.strip(), options)
+                if wrong:
+                    return f"has {line.strip()[:60]!r} in line {number}; {wrong}."
+    except OSError:
+        return ""
+    return ""
+
+
+def _what_is_wrong(line: str, options: ReadOptions) -> str:
+    if not line or line.startswith("#"):
+        return ""
+    match = _LINE.fullmatch(line)
+    if match is None:
+        return "expected a label and pairs such as 3:0.5"
+    columns = [int(pair.partition(":")[0]) for pair in match["pairs"].split()]
+    if any(low >= high for low, high in itertools.pairwise(columns)):
+        return "expected columns in ascending order"
+    if options.zero_based is False and 0 in columns:
+        return "expected columns from 1 on, since zero_based=False"
+    most = options.n_features
+    if most is not None and columns and columns[-1] > most - (not columns[0]):
+        return f"expected at most n_features={most} columns"
+    if columns and columns[-1] > _LARGEST_COLUMN:
+        return f"expected columns up to {_LARGEST_COLUMN}"
+    return ""
