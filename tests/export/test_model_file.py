@@ -42,6 +42,7 @@ def test_notes_are_described(tmp_path, two_moons):
     described = describe_file(tmp_path / "m.lsvm")
     assert described.notes == notes
     assert described.class_name == "Pipeline"
-    assert dict(described.steps)["clusteredsvc"] == "ClusteredSVC"
+    assert described.steps["clusteredsvc"] == "ClusteredSVC"
+    assert described.params["clusteredsvc__n_clusters"] == 4
     assert described.version == 1
     assert described.n_bytes == (tmp_path / "m.lsvm").stat().st_size

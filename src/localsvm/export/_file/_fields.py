@@ -112,6 +112,20 @@ class Word(Field):
         return plain
 
 
+class Text(Field):
+    """Any string."""
+
+    def write(self, value: Any, place: str, sink: Sink, dims: Dims) -> Any:
+        """Write the string."""
+        return self.read(value, place, Source({}), dims)
+
+    def read(self, plain: Any, place: str, source: Source, dims: Dims) -> str:
+        """Read the string."""
+        if not isinstance(plain, str):
+            raise ValueError(f"{place} is {plain!r:.40}; expected a text.")
+        return str(plain)
+
+
 class Told(Field):
     """Plain data that no prediction depends on: numbers, texts, arrays, tables."""
 

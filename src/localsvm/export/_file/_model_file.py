@@ -4,59 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from localsvm._plain_file import (
-    describe_plain_file,
-    prefix_errors,
-    read_plain_file,
-    write_plain_file,
-)
+from localsvm._plain_file import prefix_errors, read_plain_file, write_plain_file
 from localsvm.export._file._objects import read_object, write_object
 from localsvm.export._file._specs import find_spec
 from localsvm.export._file._store import Sink, Source
 
-_FORMAT = "model"
-_VERSION = 1
+FORMAT = "model"
+VERSION = 1
 _KINDS = ("classifier", "transformer", "pipeline", "calibrated")
 _LONGEST_NOTES = 2**22
-
-
-@dataclass(frozen=True)
-class FileDescription:
-    """What a model file says of itself, without the model.
-
-    Attributes
-    ----------
-    class_name : str
-        Class of the model.
-    params : dict
-        Its parameters, as the file holds them: objects and arrays are dicts.
-    steps : tuple of (str, str)
-        Names and classes of the steps of a pipeline, else empty.
-    version : int
-        Of the format.
-    written_by : str
-        Name and version of the library.
-    notes : any JSON
-        What was given to :func:`save`.
-    arrays : dict of (str, tuple of int)
-        Data type and shape of each array.
-    n_bytes : int
-        Length of the file.
-    """
-
-    class_name: str
-    params: dict[str, Any]
-    steps: tuple[tuple[str, str], ...]
-    version: int
-    written_by: str
-    notes: Any
-    arrays: dict[str, tuple[str, tuple[int, ...]]]
-    n_bytes: int
 
 
 def save(model: Any, path: str | os.PathLike[str], *, notes: Any = None) -> None:
@@ -113,7 +73,7 @@ def save(model: Any, path: str | os.PathLike[str], *, notes: Any = None) -> None
     sink = Sink()
     plain = write_object(model, "model", sink, *_KINDS)
     header = {"model": plain, "notes": json.loads(text)}
-    write_plain_file(path, _FORMAT, _VERSION, header, sink.arrays)
+    write_plain_file(path, FORMAT, VERSION, header, sink.arrays)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -140,71 +100,19 @@ def load(path: str | os.PathLike[str]) -> Any:
     O(bytes) of time, and memory of about the file's length, plus the searches for
     neighbours that some models need.
     """
-    header, arrays = read_plain_file(path, _FORMAT, _VERSION)
+    header, arrays = read_plain_file(path, FORMAT, VERSION)
     with prefix_errors(path):
-        _check_header(header)
+        check_header(header)
         source = Source(arrays)
         model = read_object(header["model"], "model", source, *_KINDS)
         source.check_all_used()
     return model
 
 
-def describe_file(path: str | os.PathLike[str]) -> FileDescription:
-    """Tell what a model file holds, without building the model.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    FileDescription
-
-    Notes
-    -----
-    The checksum is compared: O(bytes) of time, in little memory.
-    """
-    whole = describe_plain_file(path, _FORMAT, _VERSION)
-    with prefix_errors(path):
-        _check_header(whole.header)
-        model = whole.header["model"]
-        name, params = _name_of(model), model.get("params")
-        if not isinstance(params, dict):
-            raise ValueError(f"its parameters are {params!r:.60}.")
-        return FileDescription(
-            name,
-            params,
-            _steps_of(model),
-            whole.version,
-            whole.written_by,
-            whole.header["notes"],
-            whole.arrays,
-            whole.n_bytes,
-        )
-
-
-def _check_header(header: dict[str, Any]) -> None:
+def check_header(header: dict[str, Any]) -> None:
+    """Raise a ValueError unless there are a model and notes."""
     if set(header) != {"model", "notes"}:
         raise ValueError(
             f"its header has the fields {', '.join(sorted(header)):.200}; expected "
             "model and notes."
         )
-
-
-def _name_of(plain: Any) -> str:
-    name = plain.get("class") if isinstance(plain, dict) else None
-    if not isinstance(name, str):
-        raise ValueError(f"it holds {plain!r:.60}; expected a model.")
-    return name
-
-
-def _steps_of(plain: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-    fitted = plain.get("fitted")
-    steps = fitted.get("steps") if isinstance(fitted, dict) else None
-    if not isinstance(steps, list):
-        return ()
-    named = [entry for entry in steps if isinstance(entry, list) and len(entry) == 2]
-    return tuple(
-        (str(name), _name_of(step) if isinstance(step, dict) else str(step))
-        for name, step in named
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from localsvm.estimators._mixture_model import MixtureModel
 from localsvm.export._file._common import MAPPED_CLASSIFIER, REGIONS
 from localsvm.export._file._fields import (
     Array,
-    Field,
     Flag,
     Number,
     Told,
@@ -21,7 +21,7 @@ from localsvm.export._file._fields import (
     doubles,
 )
 from localsvm.export._file._objects import Part
-from localsvm.export._file._specs import Either, Record, Spec
+from localsvm.export._file._specs import Either, Record, Several, Spec
 from localsvm.export._file._store import Dims, Sink, Source
 
 _TINY = float(np.finfo(np.float64).tiny)
@@ -49,38 +49,15 @@ def _one_level(axis: str) -> Either:
     )
 
 
-class _Groups(Field):
-    """Gates of the groups; their components are all components."""
-
-    def write(self, value: Any, place: str, sink: Sink, dims: Dims) -> Any:
-        """Write the gates."""
-        plain = [
-            _one_level(f"components_of_group_{i}").write(
-                gate, f"{place}[{i}]", sink, dims
-            )
-            for i, gate in enumerate(value)
-        ]
-        self._bind(value, place, dims)
-        return plain
-
-    def read(self, plain: Any, place: str, source: Source, dims: Dims) -> Any:
-        """Read the gates."""
-        if not isinstance(plain, list):
-            raise ValueError(f"{place} is {plain!r:.60}; expected a list.")
-        gates = tuple(
-            _one_level(f"components_of_group_{i}").read(
-                each, f"{place}[{i}]", source, dims
-            )
-            for i, each in enumerate(plain)
-        )
-        self._bind(gates, place, dims)
-        return gates
-
-    def _bind(self, gates: Any, place: str, dims: Dims) -> None:
-        if not all(gate.n_components for gate in gates):
-            raise ValueError(f"{place} has a group without components.")
-        dims.bind("groups", len(gates), place)
-        dims.bind("regions", sum(gate.n_components for gate in gates), place)
+def _check_groups(values: Mapping[str, Any], dims: Dims) -> None:
+    """Raise unless every group has components, and all of them have one."""
+    gate = values["_model"].gate
+    if not isinstance(gate, TwoLevelGate):
+        return
+    if not all(group.n_components for group in gate.groups):
+        raise ValueError("_model.gate has a group without components.")
+    dims.bind("groups", len(gate.groups), "_model.gate.groups")
+    dims.bind("regions", gate.n_components, "_model.gate")
 
 
 class _Precision(Word):
@@ -99,7 +76,11 @@ _GATE = Either(
     one=((SoftmaxGate, CenterGate), _one_level("regions")),
     two=(
         TwoLevelGate,
-        Record(TwoLevelGate, top=_one_level("groups"), groups=_Groups()),
+        Record(
+            TwoLevelGate,
+            top=_one_level("groups"),
+            groups=Several(_one_level("components"), "mapped_columns"),
+        ),
     ),
 )
 SPECS = (
@@ -127,5 +108,6 @@ SPECS = (
             "intercept_scaling_": Number(),
             "duality_gap_": Number(finite=False),
         },
+        check=_check_groups,
     ),
 )

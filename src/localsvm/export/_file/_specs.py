@@ -147,6 +147,39 @@ class Either(Field):
         raise ValueError(f"{place} is {plain!r:.60}; expected one of {expected}.")
 
 
+class Several(Field):
+    """A tuple of objects of one kind, each with lengths of its own.
+
+    Parameters
+    ----------
+    field : Field
+    shared : str
+        Names of lengths that they share with their owner.
+    """
+
+    def __init__(self, field: Field, *shared: str) -> None:
+        self._field, self._shared = field, shared
+
+    def write(self, value: Any, place: str, sink: Sink, dims: Dims) -> Any:
+        """Write a list."""
+        return [
+            self._field.write(each, f"{place}[{i}]", sink, self._own(dims))
+            for i, each in enumerate(value)
+        ]
+
+    def read(self, plain: Any, place: str, source: Source, dims: Dims) -> Any:
+        """Read a list."""
+        if not isinstance(plain, list):
+            raise ValueError(f"{place} is {plain!r:.60}; expected a list.")
+        return tuple(
+            self._field.read(each, f"{place}[{i}]", source, self._own(dims))
+            for i, each in enumerate(plain)
+        )
+
+    def _own(self, dims: Dims) -> Dims:
+        return Dims(**{name: dims[name] for name in self._shared})
+
+
 def write_fields(
     fields: Fields, values: Mapping[str, Any], place: str, sink: Sink, dims: Dims
 ) -> dict[str, Any]:

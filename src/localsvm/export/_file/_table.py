@@ -12,6 +12,7 @@ from localsvm.export._file import (
     _of_searches,
     _of_stages,
     _of_summaries,
+    _of_tables,
     _of_transformers,
 )
 from localsvm.export._file._specs import Spec
@@ -28,6 +29,7 @@ SPECS: dict[str, Spec] = {
         _of_searches,
         _of_stages,
         _of_summaries,
+        _of_tables,
         _of_transformers,
     )
     for spec in module.SPECS

@@ -1,0 +1,99 @@
+"""The encoder of tables: what it has learnt of each column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from localsvm.data import (
+    BooleanColumn,
+    CategoryColumn,
+    DateColumn,
+    DroppedColumn,
+    NumberColumn,
+    TableEncoder,
+    TextColumn,
+)
+from localsvm.export._file._common import COLUMNS
+from localsvm.export._file._fields import (
+    Array,
+    Field,
+    Flag,
+    Number,
+    Text,
+    Whole,
+    Word,
+    doubles,
+)
+from localsvm.export._file._specs import Either, Record, Several, Spec
+from localsvm.export._file._store import Dims
+
+_LONGEST_N_GRAM = 100
+_SCALED: dict[str, Field] = {
+    "fill": Number(),
+    "center": Number(),
+    "scale": Number(0.0, above=True),
+}
+
+
+def _column(cls: type, **fields: Field) -> tuple[type, Field]:
+    return cls, Record(cls, name=Text(), **fields)
+
+
+_COLUMN = Either(
+    number=_column(NumberColumn, **_SCALED, indicator=Flag()),
+    boolean=_column(BooleanColumn, indicator=Flag()),
+    category=_column(
+        CategoryColumn, categories=Several(Text()), missing=Flag(), pooled=Flag()
+    ),
+    date=_column(
+        DateColumn,
+        **_SCALED,
+        cycles=Several(Word("year", "week", "day")),
+        indicator=Flag(),
+    ),
+    text=_column(
+        TextColumn,
+        shortest=Whole(1, _LONGEST_N_GRAM),
+        longest=Whole(1, _LONGEST_N_GRAM),
+        components=Array((np.float32,), "components", "buckets"),
+        center=doubles("components"),
+        scale=Number(0.0, above=True),
+        indicator=Flag(),
+    ),
+    drop=_column(DroppedColumn, reason=Word("asked", "constant", "empty")),
+)
+
+
+def _check(values: Mapping[str, Any], dims: Dims) -> None:
+    columns = values["columns_"]
+    dims.bind("columns", len(columns), "columns_")
+    if not any(column.n_features for column in columns):
+        raise ValueError("columns_ gives no features.")
+
+
+def _make(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
+    vars(unfitted).update(values)
+    unfitted.column_of_feature_ = np.repeat(
+        np.arange(dims["columns"]), [column.n_features for column in values["columns_"]]
+    )
+    return unfitted
+
+
+def _width(encoder: Any) -> int:
+    return len(encoder.column_of_feature_)
+
+
+SPECS = (
+    Spec(
+        TableEncoder,
+        "transformer",
+        {**COLUMNS, "columns_": Several(_COLUMN)},
+        left_out=frozenset({"column_of_feature_"}),
+        check=_check,
+        make=_make,
+        width=_width,
+    ),
+)
