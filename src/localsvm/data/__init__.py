@@ -1,5 +1,6 @@
 """Tables from files, benchmark data sets, the papers' tasks, synthetic problems."""
 
+from localsvm.data._batches import read_batches
 from localsvm.data._benchmarks import Benchmark, benchmark_names, load_benchmark
 from localsvm.data._columns._booleans import BooleanColumn
 from localsvm.data._columns._categories import CategoryColumn
@@ -42,6 +43,7 @@ __all__ = [
     "odd_even",
     "one_vs_rest",
     "pair",
+    "read_batches",
     "read_table",
     "sample_path",
     "task_names",

@@ -92,12 +92,20 @@ def _frame_without(rows: Any, drop: Sequence[str]) -> Any:
 
 
 def _rows_with(frame: Any, column: str, value: str) -> NDArray[np.bool_]:
-    codes, found = factorize(column, frame[column])
-    for label in (value, _as_label_of_number(value)):
-        if label in found:
-            return np.asarray(codes == found.index(label))
+    kept, found = find_rows(frame[column], value)
+    if kept.any():
+        return kept
     shown = ", ".join(map(repr, found[:10])) + (", ..." if len(found) > 10 else "")
     raise ValueError(f"has no row with {value!r} in column {column!r}; found {shown}.")
+
+
+def find_rows(values: Any, value: str) -> tuple[NDArray[np.bool_], list[str]]:
+    """Which of a column's values is the given one, and all distinct values."""
+    codes, found = factorize(values.name, values)
+    for label in (value, _as_label_of_number(value)):
+        if label in found:
+            return np.asarray(codes == found.index(label)), found
+    return np.zeros(len(values), dtype=bool), found
 
 
 def _as_label_of_number(value: str) -> str:

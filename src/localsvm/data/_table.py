@@ -155,16 +155,16 @@ def read_table(
     >>> table.X.shape, table.y[:2].tolist()
     ((1333, 14), ['<=50K', '<=50K'])
     """
-    options = ReadOptions(
+    options = read_options(
         delimiter=delimiter,
         decimal=decimal,
-        encoding=_known_encoding(encoding),
+        encoding=encoding,
         header=header,
-        missing=_as_tuple(missing),
-        strings=_as_tuple(strings),
+        missing=missing,
+        strings=strings,
         n_features=n_features,
         zero_based=zero_based,
-        where=_parse_where(where),
+        where=where,
     )
     name = os.fspath(source)
     try:
@@ -173,6 +173,24 @@ def read_table(
     except ValueError as error:
         raise ValueError(f"{name} {error}") from error
     return Table(X, y, name)
+
+
+def read_options(
+    *,
+    encoding: str = "utf-8",
+    missing: str | Sequence[str] = ("?",),
+    strings: str | Sequence[str] = (),
+    where: str | None = None,
+    **others: Any,
+) -> ReadOptions:
+    """Check the parameters of :func:`read_table` that concern single formats."""
+    return ReadOptions(
+        encoding=_known_encoding(encoding),
+        missing=_as_tuple(missing),
+        strings=_as_tuple(strings),
+        where=_parse_where(where),
+        **others,
+    )
 
 
 def _known_encoding(encoding: str) -> str:
@@ -204,7 +222,7 @@ def _read(name: str, format: str | None, options: ReadOptions) -> Content:
         return read_openml(name)
     path = Path(name)
     _check_file(path)
-    return _reader(path, format)(path, options)
+    return _READERS[find_format(path, format)](path, options)
 
 
 def _check_file(path: Path) -> None:
@@ -219,16 +237,15 @@ def _check_file(path: Path) -> None:
         raise ValueError("is empty.")
 
 
-def _reader(path: Path, format: str | None) -> Callable[[Path, ReadOptions], Content]:
-    if format is not None and format not in _READERS:
-        raise ValueError(
-            f"cannot be read with format={format!r}; expected one of "
-            f"{', '.join(map(repr, _READERS))}."
-        )
-    return _READERS[format or _find_format(path)]
-
-
-def _find_format(path: Path) -> str:
+def find_format(path: Path, format: str | None) -> str:
+    """Format of a file: as given, or by its name, or by its first line."""
+    if format is not None:
+        if format not in _READERS:
+            raise ValueError(
+                f"cannot be read with format={format!r}; expected one of "
+                f"{', '.join(map(repr, _READERS))}."
+            )
+        return format
     ending = _COMPRESSED.sub("", path.name).rpartition(".")[2].lower()
     if ending in _FORMAT_OF_ENDING:
         return _FORMAT_OF_ENDING[ending]

@@ -6,6 +6,7 @@ buffers would be followed otherwise.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,17 @@ def read_parquet(path: Path, options: ReadOptions) -> Content:
         table = parquet.ParquetFile(path).read()
         table.validate(full=True)
     return _content(table)
+
+
+def stream_parquet(path: Path, options: ReadOptions) -> Iterator[Any]:
+    """Give arrow tables of the rows of a Parquet file, one after the other."""
+    arrow = require("pyarrow", "cli", "Reading a Parquet file")
+    parquet = require("pyarrow.parquet", "cli", "Reading a Parquet file")
+    with arrow_errors("Parquet"), parquet.ParquetFile(path) as file:
+        for batch in file.iter_batches():
+            table = arrow.Table.from_batches([batch])
+            table.validate(full=True)
+            yield _content(table).rows
 
 
 def read_arrow(path: Path, options: ReadOptions) -> Content:

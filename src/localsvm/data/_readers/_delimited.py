@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,20 +25,25 @@ _OTHER_DELIMITERS = {",": "','", ";": "';'", "\t": "'\\t'", "|": "'|'"}
 
 def read_csv(path: Path, options: ReadOptions) -> Content:
     """Read fields between commas, or another delimiter."""
-    return Content(
-        _read(path, options, "," if options.delimiter is None else options.delimiter)
-    )
+    return Content(_read(path, options, _delimiter(options, ",")))
 
 
 def read_tsv(path: Path, options: ReadOptions) -> Content:
     """Read fields between tabs, or another delimiter."""
-    return Content(
-        _read(path, options, "\t" if options.delimiter is None else options.delimiter)
-    )
+    return Content(_read(path, options, _delimiter(options, "\t")))
+
+
+def stream_csv(path: Path, options: ReadOptions) -> Iterator[Any]:
+    """Give arrow tables of the rows of a CSV file, one after the other."""
+    return _stream(path, options, _delimiter(options, ","))
+
+
+def stream_tsv(path: Path, options: ReadOptions) -> Iterator[Any]:
+    """Give arrow tables of the rows of a TSV file, one after the other."""
+    return _stream(path, options, _delimiter(options, "\t"))
 
 
 def _read(path: Path, options: ReadOptions, delimiter: str) -> Any:
-    _check_delimiter(delimiter)
     check_text(path, options.encoding)
     table = _parse(path, options, delimiter)
     if not table.num_rows:
@@ -47,33 +54,93 @@ def _read(path: Path, options: ReadOptions, delimiter: str) -> Any:
     return _without_blanks(table)
 
 
+def _stream(path: Path, options: ReadOptions, delimiter: str) -> Iterator[Any]:
+    check_text(path, options.encoding)
+    arrow = require("pyarrow", "cli", "Reading a CSV file")
+    types = _steady_types(path, options, delimiter)
+    names: list[str] = []
+    with _csv_errors(path, options, delimiter), open_bytes(path) as stream:
+        for batch in _open(stream, options, delimiter, types):
+            table = arrow.Table.from_batches([batch])
+            _check_strings(table)
+            if not names:
+                names = _names(table.column_names, options.header)
+                _check_names(names, delimiter)
+            yield _without_blanks(table.rename_columns(names))
+
+
+def _steady_types(path: Path, options: ReadOptions, delimiter: str) -> dict[str, Any]:
+    """Types of the columns in the first block that those of later ones will fit.
+
+    Fractions may follow whole numbers, and anything may follow missing values.
+    """
+    arrow = require("pyarrow", "cli", "Reading a CSV file")
+    with _csv_errors(path, options, delimiter), open_bytes(path) as stream:
+        schema = _open(stream, options, delimiter, {}).schema
+    names = _names(schema.names, options.header)
+    steady = {}
+    for field, name in zip(schema, names, strict=True):
+        if name in options.strings or arrow.types.is_null(field.type):
+            steady[field.name] = arrow.string()
+        elif arrow.types.is_integer(field.type):
+            steady[field.name] = arrow.float64()
+        else:
+            steady[field.name] = field.type
+    return steady
+
+
+def _open(
+    stream: Any, options: ReadOptions, delimiter: str, types: dict[str, Any]
+) -> Any:
+    csv = require("pyarrow.csv", "cli", "Reading a CSV file")
+    return csv.open_csv(stream, *_settings(options, delimiter, types))
+
+
 def _parse(path: Path, options: ReadOptions, delimiter: str) -> Any:
     csv = require("pyarrow.csv", "cli", "Reading a CSV file")
     arrow = require("pyarrow", "cli", "Reading a CSV file")
-    reading = csv.ReadOptions(
-        block_size=_BLOCK_BYTES,
-        encoding=options.encoding,
-        autogenerate_column_names=not options.header,
-    )
-    parsing = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    types = dict.fromkeys(options.strings, arrow.string())
+    with _csv_errors(path, options, delimiter), open_bytes(path) as stream:
+        table = csv.read_csv(stream, *_settings(options, delimiter, types))
+        _check_strings(table)
+    return table
+
+
+def _settings(
+    options: ReadOptions, delimiter: str, types: dict[str, Any]
+) -> tuple[Any, Any, Any]:
+    """Options of pyarrow for reading, parsing and converting."""
+    csv = require("pyarrow.csv", "cli", "Reading a CSV file")
     markers = [*csv.ConvertOptions().null_values, *options.missing]
-    # Some files have a blank after each comma, and pyarrow compares the whole field.
-    converting = csv.ConvertOptions(
-        strings_can_be_null=True,
-        null_values=[*markers, *(f" {marker}" for marker in markers)],
-        column_types=dict.fromkeys(options.strings, arrow.string()),
-        decimal_point=options.decimal,
+    return (
+        csv.ReadOptions(
+            block_size=_BLOCK_BYTES,
+            encoding=options.encoding,
+            autogenerate_column_names=not options.header,
+        ),
+        csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        # Some files have a blank after each comma, and pyarrow compares whole fields.
+        csv.ConvertOptions(
+            strings_can_be_null=True,
+            null_values=[*markers, *(f" {marker}" for marker in markers)],
+            column_types=types,
+            decimal_point=options.decimal,
+        ),
     )
-    with arrow_errors("CSV"), open_bytes(path) as stream:
+
+
+@contextmanager
+def _csv_errors(path: Path, options: ReadOptions, delimiter: str) -> Iterator[None]:
+    """Turn an error of pyarrow into one that names the line, where that is known."""
+    arrow = require("pyarrow", "cli", "Reading a CSV file")
+    with arrow_errors("CSV"):
         try:
-            table = csv.read_csv(stream, reading, parsing, converting)
-            _check_strings(table)
+            yield
         except (arrow.ArrowInvalid, UnicodeError) as error:
             wrong = what_is_wrong(path, delimiter, options.encoding)
             if wrong:
                 raise ValueError(wrong) from error
             raise
-    return table
 
 
 def _check_strings(table: Any) -> None:
@@ -84,12 +151,14 @@ def _check_strings(table: Any) -> None:
         raise UnicodeError(f"column {wrong[0]!r} is not UTF-8")
 
 
-def _check_delimiter(delimiter: str) -> None:
+def _delimiter(options: ReadOptions, usual: str) -> str:
+    delimiter = usual if options.delimiter is None else options.delimiter
     if len(delimiter) != 1 or not delimiter.isascii():
         raise ValueError(
             f"cannot be read with delimiter={delimiter!r}; expected one character, for "
             "instance ';' or '\\t'."
         )
+    return delimiter
 
 
 def _names(names: list[str], header: bool) -> list[str]:

@@ -38,15 +38,15 @@ class ReadOptions:
         Column and value of the rows that are kept.
     """
 
-    delimiter: str | None
-    decimal: str
-    encoding: str
-    header: bool
-    missing: tuple[str, ...]
-    strings: tuple[str, ...]
-    n_features: int | None
-    zero_based: bool | str
-    where: tuple[str, str] | None
+    delimiter: str | None = None
+    decimal: str = "."
+    encoding: str = "utf-8"
+    header: bool = True
+    missing: tuple[str, ...] = ("?",)
+    strings: tuple[str, ...] = ()
+    n_features: int | None = None
+    zero_based: bool | str = "auto"
+    where: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
