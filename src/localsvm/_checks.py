@@ -235,10 +235,20 @@ def check_sample_weight(sample_weight: Any, X: Any) -> NDArray[np.float64]:
     return weight
 
 
+def column_range(X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Smallest and largest entry of each column in 10,000 rows, evenly spaced."""
+    step = max(1, X.shape[0] // _SCALE_CHECK_ROWS)
+    rows = X[::step]
+    if not sparse.issparse(rows):
+        return rows.min(axis=0), rows.max(axis=0)
+    low, high = rows.min(0), rows.max(0)
+    return np.asarray(low.toarray()).ravel(), np.asarray(high.toarray()).ravel()
+
+
 def warn_if_unscaled(X: Any, feature_names: Any) -> None:
     """Warn when the ranges of the columns differ by more than 1000.
 
-    At most 10,000 rows, evenly spaced, are looked at. Constant columns do not count.
+    They are those of :func:`column_range`. Constant columns do not count.
     """
     extremes = _extreme_ranges(X)
     if extremes is None:
@@ -264,14 +274,7 @@ def is_unscaled(X: Any) -> bool:
 
 def _extreme_ranges(X: Any) -> dict[int, float] | None:
     """Widest and narrowest column with their ranges, if those differ too much."""
-    step = max(1, X.shape[0] // _SCALE_CHECK_ROWS)
-    rows = X[::step]
-    if sparse.issparse(rows):
-        high, low = (
-            np.asarray(m.toarray()).ravel() for m in (rows.max(0), rows.min(0))
-        )
-    else:
-        high, low = rows.max(axis=0), rows.min(axis=0)
+    low, high = column_range(X)
     spread = high.astype(np.float64) - low
     varying = np.flatnonzero(spread > 0)
     if varying.size < 2:

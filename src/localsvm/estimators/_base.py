@@ -30,6 +30,13 @@ from localsvm._checks import (
 )
 from localsvm._progress import stage
 from localsvm._seeds import draw_seed, seeded_clone
+from localsvm.engine import (
+    Partitions,
+    is_lazy,
+    is_partitioned,
+    open_partitions,
+    predict_lazily,
+)
 from localsvm.estimators._metric import METRICS, fit_metric, in_columns, map_rows
 from localsvm.solvers import Status
 
@@ -104,7 +111,7 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     A method implements ``_check_parameters``, ``_fit`` and ``_decide``, which see rows
     as the metric maps them; ``_decide`` returns one column per class, or one in all for
-    two classes.
+    two classes. One that takes rows in partitions implements ``_fit_partitions``.
     """
 
     fit_report_: dict[str, Any]
@@ -113,17 +120,24 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
     # Whether columns of very different scales are worth a warning.
     _warns_of_scales = True
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            float32 and float64 are used as they are, other types are converted.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or partitions
+            float32 and float64 are used as they are, other types are converted. Rows
+            that are not in memory, for methods that take them: a ``dask.array`` or
+            ``dask.dataframe``; the path of a Parquet file or folder, or a
+            ``pyarrow.dataset.Dataset``; :class:`~localsvm.engine.Batches` or an
+            iterator of ``(X, y)`` or ``(X, y, sample_weight)``. How they are worked on
+            is said by :func:`localsvm.engine.options`.
         y : array-like of shape (n_samples,)
-            Class labels, numbers or strings.
+            Class labels, numbers or strings. For Parquet and data frames of Dask the
+            name of their column, for batches None.
         sample_weight : array-like of shape (n_samples,), default=None
-            A weight of two equals the row twice, zero equals its absence.
+            A weight of two equals the row twice, zero equals its absence. Where y is a
+            name, a name too.
 
         Returns
         -------
@@ -131,6 +145,8 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
             The fitted estimator. If fitting fails or is interrupted, the estimator is
             left as it was.
         """
+        if is_partitioned(X):
+            return self._fit_where_they_are(X, y, sample_weight)
         self._fit_by(self._fit, X, y, sample_weight)
         return self
 
@@ -140,14 +156,18 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            For a Dask collection the result is one, computed when it is asked for.
 
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             For two classes, positive means ``classes_[1]``.
         """
-        scores = self._decide(self._check_query_rows(X))
-        return scores.ravel() if len(self.classes_) == 2 else scores
+        if is_lazy(X):
+            check_is_fitted(self)
+            names = self._score_names()
+            return predict_lazily(self, "decision_function", X, names, None)  # type: ignore[no-any-return]
+        return self._score_rows(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of each row.
@@ -155,12 +175,16 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            For a Dask collection the result is one, computed when it is asked for.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,)
         """
-        scores = self.decision_function(X)
+        if is_lazy(X):
+            check_is_fitted(self)
+            return predict_lazily(self, "predict", X, None, self.classes_.dtype)  # type: ignore[no-any-return]
+        scores = self._score_rows(X)
         return winning_labels(self.classes_, scores)
 
     def _check_settings(self) -> None:
@@ -168,6 +192,38 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         if self._takes_metric:
             check_parameters(self, metric=METRICS)
         self._check_parameters()
+
+    def _score_rows(self, X: Any) -> NDArray[Any]:
+        scores = self._decide(self._check_query_rows(X))
+        return scores.ravel() if len(self.classes_) == 2 else scores
+
+    def _score_names(self) -> list[Any] | None:
+        """Name the columns of ``decision_function``; None if it has one dimension."""
+        return None if len(self.classes_) == 2 else self.classes_.tolist()
+
+    def _fit_where_they_are(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Fit to rows that are not in memory."""
+        with unchanged_on_failure(self):
+            self._check_settings()
+            with open_partitions(self, X, y, sample_weight) as rows:
+                self._take_columns(rows.source.n_features, rows.source.feature_names)
+                self._fit_partitions(rows)
+        return self
+
+    def _fit_partitions(self, rows: Partitions) -> None:
+        raise TypeError(
+            f"{type(self).__name__} takes rows in memory; found partitions "
+            f"({rows.source.parts[0].place}, ...). Give an array, a data frame or a "
+            "sparse matrix."
+        )
+
+    def _take_columns(self, n_features: int, names: tuple[str, ...] | None) -> None:
+        """Set number and names of the columns."""
+        self.n_features_in_ = n_features
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
     def _fit_by(
         self, method: Callable[[TrainingRows], Any], X: Any, y: Any, sample_weight: Any

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
@@ -20,16 +22,21 @@ from localsvm._checks import (
     with_methods,
 )
 from localsvm.cluster import GaussianSummary, summarize_classes
-from localsvm.estimators._base import (
-    StageClock,
-    TrainingRows,
-    winning_labels,
-)
+from localsvm.engine import MemoryNeed, Partitions, is_lazy
+from localsvm.estimators._base import StageClock, TrainingRows
 from localsvm.estimators._support_cluster_base import (
     BaseSupportClusterSVC,
     can_stream,
     narrowed,
 )
+from localsvm.estimators._support_cluster_parts import (
+    as_summary,
+    merge_parts,
+    summarize_part,
+)
+
+# The table that is read, the rows made of it, and the distinct rows of a class.
+_NEED = MemoryNeed(copies=3.0, bytes_per_row=100.0)
 
 
 class SupportClusterSVC(BaseSupportClusterSVC):
@@ -272,7 +279,7 @@ class SupportClusterSVC(BaseSupportClusterSVC):
                     "The summaries have no labels; expected one a cluster."
                 )
             summary.check_covariance()
-            self._take_columns(summary)
+            self._take_columns(summary.n_features, summary.feature_names)
             self.classes_ = np.unique(summary.label)
             self.summary_ = summary.with_covariance(self.covariance).ordered()
             self._begin()
@@ -296,7 +303,7 @@ class SupportClusterSVC(BaseSupportClusterSVC):
             1), (0, 2), ..., (1, 2), ...; positive speaks for the first of a pair, and 0
             stands where a class has no clusters.
         """
-        if self.decision_function_shape == "ovr":
+        if self.decision_function_shape == "ovr" or is_lazy(X):
             return super().decision_function(X)
         rows = self._check_query_rows(X)
         if len(self.classes_) == 2:
@@ -308,19 +315,10 @@ class SupportClusterSVC(BaseSupportClusterSVC):
         upper = np.triu_indices(len(self.classes_), 1)
         return narrowed(decisions[:, *upper], rows.dtype)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Class of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        scores = super().decision_function(X)
-        return winning_labels(self.classes_, scores)
+    def _score_names(self) -> list[Any] | None:
+        if self.decision_function_shape == "ovr" or len(self.classes_) == 2:
+            return super()._score_names()
+        return list(combinations(self.classes_.tolist(), 2))
 
     def _check_parameters(self) -> None:
         check_parameters(
@@ -360,6 +358,28 @@ class SupportClusterSVC(BaseSupportClusterSVC):
                     n_jobs=self.n_jobs,
                 )
             )
+        self._begin()
+        self._machine = self._learn(clock)
+        self.fit_report_ = clock.seconds
+
+    def _fit_partitions(self, rows: Partitions) -> None:
+        """Section 2.2 with the clusters of each partition, merged."""
+        rows.require_memory(_NEED)
+        clock = StageClock(self.max_time)
+        seed = rows.seed(self._draw_seed)
+        with clock.stage("cluster"):
+            clusterer = self._clusterer()
+            found = rows.reduce(
+                summarize_part,
+                partial(merge_parts, clusterer=clusterer, seed=seed),
+                clusterer,
+                self.covariance,
+                seed,
+                stage="summary",
+            )
+        self._warn_of_scales(np.stack([found["low"], found["high"]]))
+        self.classes_ = found["classes"]
+        self.summary_ = self._named(as_summary(found))
         self._begin()
         self._machine = self._learn(clock)
         self.fit_report_ = clock.seconds

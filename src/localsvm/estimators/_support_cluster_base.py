@@ -269,14 +269,6 @@ class BaseSupportClusterSVC(BaseLocalClassifier):
         names = getattr(self, "feature_names_in_", None)
         return replace(summary, feature_names=None if names is None else tuple(names))
 
-    def _take_columns(self, summary: GaussianSummary) -> None:
-        """Take number and names of the columns from a summary."""
-        self.n_features_in_ = summary.n_features
-        if summary.feature_names is not None:
-            self.feature_names_in_ = np.array(summary.feature_names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-
     def _fitted_machine(self) -> ClusterMachine:
         """Give the SVM, learned now if the clusters have changed."""
         check_is_fitted(self, "summary_")

@@ -41,7 +41,7 @@ class CentroidSVC(SupportClusterSVC):
     ``covariance="none"``.
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Cluster the rows of each class and learn on the centroids.
 
         Parameters
@@ -68,7 +68,7 @@ class ThreePartySVC(SupportClusterSVC):
 
     _privacy: PrivacyLevel = none()
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Divide the rows as in Table 2, cluster each party's, merge, learn.
 
         Parameters

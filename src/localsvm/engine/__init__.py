@@ -1,0 +1,27 @@
+"""Where rows are worked on: threads, files that are streamed, a Dask cluster."""
+
+from localsvm.engine._block import Block
+from localsvm.engine._checkpoint import Checkpoint
+from localsvm.engine._checkpoint import Statistics as Statistics
+from localsvm.engine._lazy import is_lazy, predict_lazily
+from localsvm.engine._memory import MemoryNeed, NotEnoughMemoryError
+from localsvm.engine._open import is_partitioned, open_partitions
+from localsvm.engine._options import options
+from localsvm.engine._parquet import UnreadablePartitionError
+from localsvm.engine._partitions import Partitions
+from localsvm.engine._source import Batches
+
+__all__ = [
+    "Batches",
+    "Block",
+    "Checkpoint",
+    "MemoryNeed",
+    "NotEnoughMemoryError",
+    "Partitions",
+    "UnreadablePartitionError",
+    "is_lazy",
+    "is_partitioned",
+    "open_partitions",
+    "options",
+    "predict_lazily",
+]

@@ -1,0 +1,123 @@
+"""The state of a fit in a folder, so that it can go on after an interruption."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localsvm._plain_file import read_plain_file, write_plain_file
+
+# What functions of partitions return, and what can be written down.
+Statistics = dict[str, NDArray[Any]]
+
+_FORMAT, _VERSION = "checkpoint", 1
+_STORED = ("<f8", "<f4", "<i8", "<i4", "|u1")
+
+
+class Checkpoint:
+    """Named states of one fit, each replaced at once or not at all.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it is not there. All is kept in a folder of its own inside.
+    description : dict of str
+        What the fit is of. A folder that holds the state of another fit is refused.
+    seconds : float
+        Least time between two states of one name, unless one is written with ``now``.
+    """
+
+    def __init__(
+        self, folder: Path, description: dict[str, str], seconds: float
+    ) -> None:
+        self.folder = folder / "localsvm-fit"
+        self._seconds = seconds
+        self._written = time.monotonic()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._check(description)
+
+    def load(self, name: str) -> Statistics | None:
+        """State of that name, or None."""
+        path = self._path(name)
+        if not path.exists():
+            return None
+        header, arrays = read_plain_file(path, _FORMAT, _VERSION)
+        state: Statistics = {}
+        for key, kind in header["arrays"].items():
+            if isinstance(kind, list):
+                state[key] = np.array(kind, dtype=str)
+            else:
+                state[key] = arrays[key].view(kind)
+        return state
+
+    def save(self, name: str, state: Statistics, *, now: bool = False) -> bool:
+        """Replace the state of that name, unless the last one is young."""
+        if not now and time.monotonic() - self._written < self._seconds:
+            return False
+        kinds: dict[str, Any] = {}
+        stored: Statistics = {}
+        for key, array in state.items():
+            if array.dtype.kind == "U":
+                kinds[key] = array.tolist()
+                continue
+            kinds[key] = array.dtype.newbyteorder("<").str
+            stored[key] = _storable(array)
+        write_plain_file(self._path(name), _FORMAT, _VERSION, {"arrays": kinds}, stored)
+        self._written = time.monotonic()
+        return True
+
+    def clear(self) -> None:
+        """Remove everything."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.state"
+
+    def _check(self, description: dict[str, str]) -> None:
+        known = self.load("description")
+        if known is None:
+            words = {key: np.array([text]) for key, text in description.items()}
+            self.save("description", words, now=True)
+            return
+        for key, text in description.items():
+            before = known[key].tolist()[0] if key in known else None
+            if before != text:
+                raise ValueError(
+                    f"The checkpoint in {self.folder.parent} is that of another fit: "
+                    f"its {key} was {before!r}, now it is {text!r}. Remove the folder "
+                    "to begin anew."
+                )
+
+
+def describe(estimator: Any, identities: list[str]) -> dict[str, str]:
+    """Say what a fit is of: class, parameters, data."""
+    parameters = {
+        f"parameter {name}": repr(value)
+        for name, value in sorted(estimator.get_params().items())
+        if name not in ("n_jobs", "max_time", "verbose")
+    }
+    digest = hashlib.sha256("\n".join(identities).encode()).hexdigest()
+    return {
+        "estimator": type(estimator).__name__,
+        **parameters,
+        "number of partitions": str(len(identities)),
+        "data": digest,
+    }
+
+
+def _storable(array: NDArray[Any]) -> NDArray[Any]:
+    """Another view of the same bytes where the file has no such type."""
+    array = np.ascontiguousarray(array)
+    if array.dtype.str in _STORED:
+        return array
+    if array.dtype == np.uint64:
+        return array.view(np.int64)
+    if array.dtype == np.bool_:
+        return array.view(np.uint8)
+    raise TypeError(f"A state cannot hold the type {array.dtype}.")

@@ -1,0 +1,248 @@
+"""Rows in partitions together with the place where they are worked on."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from localsvm.engine._checkpoint import Checkpoint, Statistics
+from localsvm.engine._drivers import Driver, Merge, collapse, push_result
+from localsvm.engine._memory import MemoryNeed, tasks_that_fit
+from localsvm.engine._options import EngineOptions
+from localsvm.engine._source import Source
+
+# Partitions that are merged where they are; of a tree, so a power of two.
+_GROUP_HEIGHT = 3
+
+
+class Partitions:
+    """What ``_fit_partitions`` of a method gets: the rows, and how to go over them.
+
+    See ``engine/README.md`` in the sources for how to write such a method.
+
+    A method gives functions of modules, which get a :class:`Block` and the arguments
+    and return small plain arrays. They run once per partition, on threads of this
+    process or on the workers of a cluster; the results are the same.
+
+    Parameters
+    ----------
+    source : Source
+    driver : Driver
+    name : str
+        Of the method; names of tasks begin with it.
+    options : EngineOptions
+    checkpoint : Checkpoint or None
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        driver: Driver,
+        name: str,
+        options: EngineOptions,
+        checkpoint: Checkpoint | None,
+    ) -> None:
+        self.source = source
+        self.driver = driver
+        self.name = name
+        self.checkpoint = checkpoint
+        self._options = options
+        self._folder: Path | None = None
+
+    def map(
+        self, function: Callable[..., Any], *arguments: Any, stage: str
+    ) -> Iterator[Any]:
+        """Yield ``function(block, *arguments)`` of each partition, in their order.
+
+        Parameters
+        ----------
+        function : callable
+            Of a module, so that it can be sent to a worker. For a partition without
+            rows it is not called and the result is None.
+        *arguments
+            What all partitions are given; sent to the workers once.
+        stage : str
+            Names the tasks, with the method and the number of the partition.
+
+        Yields
+        ------
+        result
+        """
+        return self.driver.run_on_parts(
+            f"{self.name}-{stage}", function, self.source.parts, arguments
+        )
+
+    def run(
+        self,
+        function: Callable[..., Any],
+        items: Sequence[Any],
+        *arguments: Any,
+        stage: str,
+    ) -> Iterator[Any]:
+        """Yield ``function(item, *arguments)`` of each item, in their order.
+
+        For work on what the method has put into ``folder``.
+
+        Parameters
+        ----------
+        function : callable
+            As in :meth:`map`.
+        items : sequence
+            One task each, e.g. numbers of files.
+        *arguments
+        stage : str
+
+        Yields
+        ------
+        result
+        """
+        return self.driver.run(f"{self.name}-{stage}", function, items, arguments)
+
+    def reduce(
+        self,
+        function: Callable[..., Statistics],
+        merge: Merge,
+        *arguments: Any,
+        stage: str,
+    ) -> Statistics:
+        """Merge what ``function(block, *arguments)`` gives for all partitions.
+
+        They are merged pairwise, neighbours first, in a tree whose shape depends on the
+        number of partitions alone. With a checkpoint, partitions that were merged
+        before an interruption are not read again.
+
+        Parameters
+        ----------
+        function : callable
+            As in :meth:`map`; returns a dict of arrays.
+        merge : callable
+            Of two such dicts, the one of earlier partitions first; may change the
+            first.
+        *arguments
+        stage : str
+
+        Returns
+        -------
+        dict of ndarray
+        """
+        groups = _groups(self.source.parts)
+        done, pending = _restore(self.checkpoint, stage)
+        results = self.driver.merge_on_parts(
+            f"{self.name}-{stage}", function, merge, groups[done:], arguments
+        )
+        for number, result in enumerate(results, start=done + 1):
+            push_result(pending, _GROUP_HEIGHT, result, merge)
+            if self.checkpoint is not None:
+                state = _as_state(number, pending)
+                self.checkpoint.save(stage, state, now=number == len(groups))
+        whole: Statistics | None = collapse(pending, merge)
+        if whole is None:
+            raise ValueError(
+                "Found 0 rows in all partitions; a minimum of 1 is required."
+            )
+        return whole
+
+    def require_memory(self, need: MemoryNeed) -> None:
+        """Refuse the fit if a partition does not fit into memory, else use what does.
+
+        Parameters
+        ----------
+        need : MemoryNeed
+            What the method keeps at once for a partition.
+        """
+        room = self.driver.room(self._options.memory_limit)
+        self.driver.use_threads(tasks_that_fit(self.source, need, room))
+
+    @property
+    def folder(self) -> Path:
+        """Folder that all workers see, for files that live as long as the fit.
+
+        It belongs to the checkpoint, if there is one, and is then found again.
+        """
+        if self._folder is None:
+            self._folder = self._make_folder()
+            self.driver.check_shares(self._folder)
+        return self._folder
+
+    def seed(self, draw: Callable[[], int]) -> int:
+        """Draw a seed, or give that of the fit that is gone on with.
+
+        Parameters
+        ----------
+        draw : callable
+
+        Returns
+        -------
+        int
+        """
+        known = self.checkpoint.load("seed") if self.checkpoint else None
+        if known is not None:
+            return int(known["seed"])
+        seed = draw()
+        if self.checkpoint is not None:
+            self.checkpoint.save("seed", {"seed": np.array(seed)}, now=True)
+        return seed
+
+    def close(self, *, finished: bool) -> None:
+        """Remove what was written; a checkpoint stays unless the fit has ended well.
+
+        Parameters
+        ----------
+        finished : bool
+        """
+        if self.checkpoint is not None:
+            if finished:
+                self.checkpoint.clear()
+        elif self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _make_folder(self) -> Path:
+        if self.checkpoint is not None:
+            folder = self.checkpoint.folder / "work"
+            folder.mkdir(exist_ok=True)
+            return folder.absolute()
+        base = self._options.folder
+        if base is not None:
+            base.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix="localsvm-", dir=base)).absolute()
+
+
+def _groups(parts: Sequence[Any]) -> list[Sequence[Any]]:
+    size = 2**_GROUP_HEIGHT
+    return [parts[first : first + size] for first in range(0, len(parts), size)]
+
+
+def _as_state(n_groups: int, pending: list[tuple[int, Any]]) -> Statistics:
+    """Put merged groups into one dict of arrays."""
+    state: Statistics = {
+        "groups": np.array(n_groups),
+        "heights": np.array([height for height, _ in pending], dtype=np.int64),
+    }
+    for index, (_, result) in enumerate(pending):
+        for key, array in (result or {}).items():
+            state[f"{index}:{key}"] = array
+    return state
+
+
+def _restore(
+    checkpoint: Checkpoint | None, stage: str
+) -> tuple[int, list[tuple[int, Any]]]:
+    """How many groups are merged already, and what waits for a partner."""
+    state = checkpoint.load(stage) if checkpoint is not None else None
+    if state is None:
+        return 0, []
+    pending: list[tuple[int, Any]] = []
+    for index, height in enumerate(state["heights"].tolist()):
+        prefix = f"{index}:"
+        own = {
+            key.removeprefix(prefix): array
+            for key, array in state.items()
+            if key.startswith(prefix)
+        }
+        pending.append((height, own or None))
+    return int(state["groups"]), pending

@@ -1,0 +1,95 @@
+"""Blocks of rows on the disk, as plain NumPy files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from localsvm.engine._block import Block, make_block
+from localsvm.engine._source import (
+    Part,
+    Source,
+    frame_names,
+    rows_dtype,
+    split_batch,
+)
+
+
+def write_rows(folder: Path, X: Any) -> None:
+    """Write dense or CSR rows to files of a folder."""
+    if not sparse.issparse(X):
+        np.save(folder / "X.npy", X)
+        return
+    np.save(folder / "X_data.npy", X.data)
+    np.save(folder / "X_indices.npy", X.indices)
+    np.save(folder / "X_indptr.npy", X.indptr)
+    np.save(folder / "X_shape.npy", np.array(X.shape))
+
+
+def read_rows(folder: Path) -> Any:
+    """Read what :func:`write_rows` wrote."""
+    if (folder / "X.npy").exists():
+        return read_array(folder, "X")
+    data, indices, indptr, shape = (
+        read_array(folder, f"X_{name}")
+        for name in ("data", "indices", "indptr", "shape")
+    )
+    return sparse.csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
+
+
+def read_array(folder: Path, name: str) -> NDArray[Any]:
+    """Read one array of plain numbers or strings into memory."""
+    return np.asarray(np.load(folder / f"{name}.npy", allow_pickle=False))
+
+
+@dataclass(frozen=True)
+class _SpooledPart(Part):
+    folder: Path
+    place: str
+    n_rows: int
+
+    def read(self) -> Block:
+        return Block(
+            read_rows(self.folder),
+            read_array(self.folder, "y"),
+            read_array(self.folder, "weight"),
+        )
+
+
+def spool(batches: Iterable[Any], folder: Path) -> Source:
+    """Write batches to a folder, one after the other, and give them as partitions.
+
+    Parameters
+    ----------
+    batches : iterable of (X, y) or (X, y, sample_weight)
+    folder : Path
+        Exists already; what is written there is for the caller to remove.
+    """
+    parts: list[Part] = []
+    dtype, n_features, names = np.dtype(np.float64), 0, None
+    for number, batch in enumerate(batches):
+        place = f"batch {number}"
+        X, y, weight = split_batch(batch, place)
+        if not parts:
+            dtype, n_features, names = rows_dtype(X), X.shape[1], frame_names(X)
+        elif X.shape[1] != n_features:
+            raise ValueError(
+                f"In {place}: X has {X.shape[1]} columns; expected {n_features} as in "
+                "batch 0."
+            )
+        block = make_block(X, y, weight, dtype, place)
+        own = folder / f"batch-{number}"
+        own.mkdir()
+        write_rows(own, block.X)
+        np.save(own / "y.npy", block.y)
+        np.save(own / "weight.npy", block.sample_weight)
+        parts.append(_SpooledPart(own, place, block.n_rows))
+    if not parts:
+        raise ValueError("The iterator of batches gave none; expected at least one.")
+    return Source(parts, n_features, dtype, names)
