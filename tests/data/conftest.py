@@ -3,6 +3,7 @@
 import pytest
 
 from localsvm.data import _benchmarks, _openml, load_benchmark, load_task
+from localsvm.data._readers import _openml as _openml_reader
 
 
 @pytest.fixture(autouse=True)
@@ -11,6 +12,7 @@ def no_network(monkeypatch):
         raise OSError("tests do not use the network")
 
     monkeypatch.setattr(_openml, "fetch_openml", refuse)
+    monkeypatch.setattr(_openml_reader, "fetch_openml", refuse)
 
 
 def _or_skip(load):
@@ -42,3 +44,13 @@ def npz_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setattr(_benchmarks, "_checkout_root", lambda: None)
     return folder
+
+
+@pytest.fixture
+def adult_raw():
+    """Path of the whole table Adult."""
+    for folder in _benchmarks._npz_folders():
+        path = folder / "adult_raw.csv.gz"
+        if path.is_file():
+            return path
+    pytest.skip("adult_raw.csv.gz was not found; set LOCALSVM_DATA to its folder")

@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -21,7 +20,7 @@ from localsvm._checks import (
     unchanged_on_failure,
 )
 from localsvm._extras import require
-from localsvm.data._columns._blocks import Block
+from localsvm.data._columns._blocks import join_dense, join_sparse
 from localsvm.data._columns._column import Column, LearningOptions
 from localsvm.data._columns._kinds import KINDS, find_kind
 from localsvm.data._columns._suspicions import suspicion
@@ -95,10 +94,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Notes
     -----
     At ``transform`` columns are found by name, in any order; others than those seen at
-    ``fit`` are ignored. A missing one, or one whose values are of another kind, is an
-    error that names it. A category not seen at ``fit`` counts as a rare one, or has
-    zeros alone if none was rare. A missing value in a column that had none is filled
-    with the median (number, date), 0.5 (boolean), zeros (text), or is a new category.
+    ``fit`` are ignored. A missing one that gives features, or one whose values are of
+    another kind, is an error that names it. A category not seen at ``fit`` counts as a
+    rare one, or has zeros alone if none was rare. A missing value in a column that had
+    none is filled with the median (number, date), 0.5 (boolean), zeros (text), or is a
+    new category.
 
     Time zones become UTC. Infinite numbers, and those 1e15 standard deviations from the
     mean, are refused.
@@ -175,7 +175,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         values = self._check_columns(X, reset=False)
         pairs = zip(self.columns_, values, strict=True)
-        return self._join([column.encode(each) for column, each in pairs])
+        blocks = [column.encode(each) for column, each in pairs]
+        sizes = [column.n_features for column in self.columns_]
+        join = join_sparse if self._gives_sparse() else join_dense
+        return join(blocks, sizes, self.dtype)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the features.
@@ -236,18 +239,23 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan"
         )
         if X.dtype.kind in "biuf":
-            return list(X.T)
+            return list(np.asfortranarray(X).T)
         series = require("pandas", "cli", "Encoding a table").Series
         return [series(values).infer_objects() for values in X.T]
 
     def _columns_by_name(self, frame: Any) -> list[Any]:
         names = [str(name) for name in frame.columns]
-        absent = absent_columns(self.feature_names_in_.tolist(), names)
+        needed = [column.name for column in self.columns_ if column.n_features]
+        absent = absent_columns(needed, names)
         if absent:
             raise ValueError(f"The table {absent}")
-        _check_distinct([n for n in names if n in set(self.feature_names_in_)])
-        frame = frame.set_axis(names, axis=1)
-        return [frame[name] for name in self.feature_names_in_]
+        _check_distinct([name for name in names if name in set(needed)])
+        labels = dict(zip(names, frame.columns, strict=True))
+        # A column that gives no feature may be absent; it only has to have a length.
+        return [
+            frame[labels[column.name]] if column.n_features else frame.index
+            for column in self.columns_
+        ]
 
     def _learn(self, values: list[Any]) -> None:
         options = LearningOptions(
@@ -275,7 +283,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         kinds = dict(self.kinds or {})
         absent = absent_columns(list(kinds), names)
         if absent:
-            raise ValueError(f"The table of which 'kinds' speaks {absent}")
+            raise ValueError(
+                "The 'kinds' parameter of TableEncoder names other columns than those "
+                f"of the table, which {absent}"
+            )
         for name, kind in kinds.items():
             if kind not in list(KINDS):
                 raise ValueError(
@@ -299,37 +310,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"({self.n_features_in_}), got {len(given)}"
             )
         return given
-
-    def _join(self, blocks: list[Block]) -> Any:
-        if self._gives_sparse():
-            return self._join_sparse(blocks)
-        n_rows = blocks[0].n_rows
-        out = np.zeros((n_rows, len(self.column_of_feature_)), dtype=self.dtype)
-        for start, column, block in zip(
-            self._starts(), self.columns_, blocks, strict=True
-        ):
-            block.write(out[:, start : start + column.n_features])
-        return out
-
-    def _join_sparse(self, blocks: list[Block]) -> Any:
-        entries = [block.entries() for block in blocks]
-        starts = self._starts()
-        features = np.hstack(
-            [
-                start + each.astype(np.int32)
-                for start, (each, _) in zip(starts, entries, strict=True)
-            ]
-        )
-        values = np.hstack([each.astype(self.dtype) for _, each in entries])
-        there = values != 0
-        ends = np.append(0, np.cumsum(there.sum(axis=1))).astype(np.int64)
-        shape = (len(values), len(self.column_of_feature_))
-        return sparse.csr_array((values[there], features[there], ends), shape=shape)
-
-    def _starts(self) -> list[int]:
-        """Count where the features of each column begin."""
-        sizes = [column.n_features for column in self.columns_]
-        return [0, *np.cumsum(sizes[:-1]).tolist()]
 
     def _gives_sparse(self) -> bool:
         if self.sparse_output != "auto":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 
 class Block(Protocol):
@@ -78,3 +80,33 @@ class EmptyBlock:
     def entries(self) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Arrays without a column."""
         return np.empty((self.n_rows, 0), dtype=np.intp), np.empty((self.n_rows, 0))
+
+
+def join_dense(
+    blocks: Sequence[Block], sizes: Sequence[int], dtype: str
+) -> NDArray[Any]:
+    """Matrix of the features of all columns, of which ``sizes`` are the numbers."""
+    out = np.zeros((blocks[0].n_rows, sum(sizes)), dtype=dtype)
+    for start, size, block in zip(_starts(sizes), sizes, blocks, strict=True):
+        block.write(out[:, start : start + size])
+    return out
+
+
+def join_sparse(blocks: Sequence[Block], sizes: Sequence[int], dtype: str) -> Any:
+    """CSR array of the features of all columns, without zeros, sorted."""
+    entries = [block.entries() for block in blocks]
+    features = np.hstack(
+        [
+            start + each.astype(np.int32)
+            for start, (each, _) in zip(_starts(sizes), entries, strict=True)
+        ]
+    )
+    values = np.hstack([each.astype(dtype) for _, each in entries])
+    there = values != 0
+    ends = np.append(0, np.cumsum(there.sum(axis=1)))
+    shape = (len(values), sum(sizes))
+    return sparse.csr_array((values[there], features[there], ends), shape=shape)
+
+
+def _starts(sizes: Sequence[int]) -> list[int]:
+    return [0, *np.cumsum(sizes[:-1]).tolist()]

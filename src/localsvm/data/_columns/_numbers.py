@@ -105,12 +105,12 @@ def standardize(
     name: str, numbers: NDArray[np.float64], fill: float, center: float, scale: float
 ) -> NDArray[np.float64]:
     """Fill, centre and scale; a ValueError where that is infinite or nearly so."""
-    filled = np.where(np.isnan(numbers), fill, numbers)
+    missing = np.isnan(numbers)
+    filled = np.where(missing, fill, numbers) if missing.any() else numbers
     with np.errstate(over="ignore"):
         scaled = np.asarray((filled - center) / scale)
-    bad = ~(np.abs(scaled) <= _LARGEST)
-    if bad.any():
-        row = int(np.argmax(bad))
+    if not max(scaled.max(), -scaled.min()) <= _LARGEST:
+        row = int(np.argmax(np.abs(scaled)))
         raise ValueError(
             f"Column {name!r} has the value {float(filled[row])!r} in row {row} (the "
             "first is 0); expected a finite number of usual size. Correct the value "

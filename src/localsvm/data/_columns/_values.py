@@ -35,10 +35,9 @@ def as_numbers(name: str, values: Any) -> NDArray[np.float64]:
     """Numbers in float64, NaN where one is missing; durations in days."""
     if isinstance(values, np.ndarray):
         return np.asarray(values, dtype=np.float64)
-    found = type_of(values)
+    found = "integer" if values.dtype.kind in "biuf" else type_of(values)
     if found == "categorical":
-        values = values.astype(values.cat.categories.dtype)
-        found = type_of(values)
+        return as_numbers(name, values.astype(values.cat.categories.dtype))
     if found in _NUMBERS:
         return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
     if found in ("timedelta", "timedelta64", "time"):

@@ -146,9 +146,9 @@ def _csv_errors(path: Path, options: ReadOptions, delimiter: str) -> Iterator[No
 def _check_strings(table: Any) -> None:
     """Raise a UnicodeError where pyarrow keeps what is not UTF-8 as bytes."""
     types = require("pyarrow", "cli", "Reading a CSV file").types
-    wrong = [field.name for field in table.schema if types.is_binary(field.type)]
-    if wrong:
-        raise UnicodeError(f"column {wrong[0]!r} is not UTF-8")
+    for name, kind in zip(table.column_names, table.schema.types, strict=True):
+        if types.is_binary(kind):
+            raise UnicodeError(f"column {name!r} is not UTF-8")
 
 
 def _delimiter(options: ReadOptions, usual: str) -> str:
