@@ -23,6 +23,7 @@ from localsvm.cluster import (
     SampledKMeans,
     ThresholdClustering,
 )
+from localsvm.data import TableEncoder
 
 WEIGHT_CHECKS = (
     "check_sample_weight_equivalence_on_dense_data",
@@ -123,6 +124,8 @@ def expected_failures(estimator):
         ThresholdClustering(),
         ThresholdClustering(max_clusters=3),
         ThresholdClustering(max_clusters=None, threshold=1.5, center="mean"),
+        TableEncoder(),
+        TableEncoder(sparse_output=True),
     ],
     expected_failed_checks=expected_failures,
 )

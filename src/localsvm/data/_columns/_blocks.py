@@ -104,6 +104,8 @@ def join_sparse(blocks: Sequence[Block], sizes: Sequence[int], dtype: str) -> An
     values = np.hstack([each.astype(dtype) for _, each in entries])
     there = values != 0
     ends = np.append(0, np.cumsum(there.sum(axis=1)))
+    if ends[-1] <= np.iinfo(np.int32).max:
+        ends = ends.astype(np.int32)
     shape = (len(values), sum(sizes))
     return sparse.csr_array((values[there], features[there], ends), shape=shape)
 

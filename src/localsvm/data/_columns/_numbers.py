@@ -79,8 +79,9 @@ def reason_to_drop(numbers: NDArray[np.float64], missing: NDArray[np.bool_]) -> 
     if missing.any():
         return ""
     low, high = float(numbers.min()), float(numbers.max())
-    rounding = _ROUNDING * max(abs(low), abs(high))
-    return "constant" if low == high or high - low <= rounding else ""
+    largest = max(abs(low), abs(high))
+    constant = math.isfinite(largest) and high - low <= _ROUNDING * largest
+    return "constant" if constant else ""
 
 
 def median_mean_deviation(
@@ -92,12 +93,7 @@ def median_mean_deviation(
     with np.errstate(over="ignore", invalid="ignore"):
         center, scale = float(filled.mean()), float(filled.std())
     if not math.isfinite(scale):
-        row = int(np.argmax(np.abs(filled)))
-        raise ValueError(
-            f"Column {name!r} has the value {filled[row]!r} in row {row} (the first is "
-            "0); expected finite numbers whose squares can be summed. Correct the "
-            "value or leave it missing."
-        )
+        raise _too_large(name, filled, filled)
     return fill, center, scale or 1.0
 
 
@@ -110,12 +106,7 @@ def standardize(
     with np.errstate(over="ignore"):
         scaled = np.asarray((filled - center) / scale)
     if not max(scaled.max(), -scaled.min()) <= _LARGEST:
-        row = int(np.argmax(np.abs(scaled)))
-        raise ValueError(
-            f"Column {name!r} has the value {float(filled[row])!r} in row {row} (the "
-            "first is 0); expected a finite number of usual size. Correct the value "
-            "or leave it missing."
-        )
+        raise _too_large(name, filled, scaled)
     return scaled
 
 
@@ -126,3 +117,14 @@ def with_indicator(
     if indicator:
         features = [*features, missing.astype(np.float64)]
     return np.column_stack(features)
+
+
+def _too_large(
+    name: str, numbers: NDArray[np.float64], scaled: NDArray[np.float64]
+) -> ValueError:
+    row = int(np.argmax(np.abs(scaled)))
+    return ValueError(
+        f"Column {name!r} has the value {float(numbers[row])!r} in row {row} (the "
+        "first is 0); expected a finite number of usual size. Correct it, or leave it "
+        "missing."
+    )

@@ -34,7 +34,7 @@ def suspicion(values: Any, column: Column) -> str:
         return _numbered_rows(values, column.name)
     if column.kind in ("category", "text"):
         codes, labels = factorize(column.name, values)
-        return _named_rows(codes, labels, column) or _strings(labels, column)
+        return _strings(labels, column) or _named_rows(codes, labels, column)
     return ""
 
 

@@ -107,6 +107,7 @@ def wrong_value(name: str, values: Any, wrong: Any, expected: str) -> ValueError
     """Error that names the column, the first wrong value and its row."""
     row = int(np.argmax(np.asarray(wrong)))
     value = values[row] if isinstance(values, np.ndarray) else values.iloc[row]
+    value = value.item() if isinstance(value, np.generic) else value
     return ValueError(
         f"Column {name!r} has the value {value!r} in row {row} (the first is 0); "
         f"expected {expected}."
