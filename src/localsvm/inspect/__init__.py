@@ -7,6 +7,7 @@ from localsvm.inspect._peers import PeerScore, compare_peers
 from localsvm.inspect._region_map import RegionMapDisplay
 from localsvm.inspect._region_row import RegionRow, TopFeature
 from localsvm.inspect._region_table import RegionTable, region_table
+from localsvm.inspect._report import write_report
 from localsvm.inspect._scores import Scores, score_model
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "explain",
     "region_table",
     "score_model",
+    "write_report",
 ]

@@ -112,7 +112,7 @@ class Course:
         n_all = len(self.train_order)
         n_most = min(n_all, peer.most_rows)
         sizes = [n_most]
-        while sizes[0] > _GROWTH * FIRST_ROWS:
+        while sizes[0] > 2 * FIRST_ROWS:
             sizes.insert(0, sizes[0] // _GROWTH)
         fitted = self._fit_once(peer, sizes[0])
         left = self.max_time - fitted.seconds
