@@ -64,7 +64,7 @@ class Confusion:
         cell = np.searchsorted(places, true) * n_classes
         cell += np.searchsorted(places, predicted)
         sums, squares = (
-            np.bincount(cell, w, n_classes**2).reshape(n_classes, n_classes)
+            np.bincount(cell, w, n_classes**2).reshape(n_classes, -1).astype(np.float64)
             for w in (weight, weight**2)
         )
         return cls([coding.labels[place] for place in places], sums, squares)
