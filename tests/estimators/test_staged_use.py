@@ -375,3 +375,8 @@ def test_time_limit_of_given_parameters_gives_a_model(metric):
         model.fit(X, y)
     assert len(caught) == 1
     assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_attributes_are_listed_without_a_second_stage(two_moons):
+    model = StagedSVC(threshold=0.0, random_state=0).fit(*two_moons)
+    assert "best_params_" in dir(model)

@@ -70,7 +70,7 @@ class BaseStagedSVC(BaseLocalClassifier):
         regions, weights = codes.regions.astype(np.int64), codes.weights
         hard = np.flatnonzero(self._is_hard(self.first_stage_._decide(Z)))
         if hard.size:
-            cells = self._second._find_regions(Z[hard])
+            cells = self._second()._find_regions(Z[hard])
             regions[hard] = self.first_stage_.n_regions_ + cells[:, np.newaxis]
             weights[hard] = np.eye(1, weights.shape[1])
         return (regions, weights) if return_weights else regions[:, 0]
@@ -98,7 +98,7 @@ class BaseStagedSVC(BaseLocalClassifier):
         gradient, _ = self.first_stage_._fitted_model().blend(codes)
         hard = np.flatnonzero(self._is_hard(self.first_stage_._decide(Z)))
         if hard.size:
-            gradient[hard] = self._second._gradients(Z[hard])
+            gradient[hard] = self._second()._gradients(Z[hard])
         coef = self._preparation.pull_back(gradient, X)
         dense = X.toarray() if sparse.issparse(X) else X
         linear = np.einsum("ipj,ij->ip", coef, dense)
@@ -115,9 +115,8 @@ class BaseStagedSVC(BaseLocalClassifier):
             return np.zeros(len(first_decisions), dtype=bool)
         return np.asarray(confidences(first_decisions) <= self._threshold)
 
-    @property
     def _second(self) -> LocalSVC:
-        """The second stage, for rows that are hard."""
+        """Give the second stage, for rows that are hard."""
         assert self.second_stage_ is not None
         return self.second_stage_
 
@@ -135,7 +134,7 @@ class BaseStagedSVC(BaseLocalClassifier):
         return decisions
 
     def _decide_hard(self, Z: Any) -> NDArray[Any]:
-        decisions = self._second._decide(Z).astype(Z.dtype, copy=False)
+        decisions = self._second()._decide(Z).astype(Z.dtype, copy=False)
         if decisions.shape[1] == 1:
             return np.asarray(decisions)
         return np.asarray(2 * decisions / (decisions.shape[1] - 1) - 1)

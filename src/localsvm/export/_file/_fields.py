@@ -167,6 +167,8 @@ class Array(Field):
     low, below : int, float or str, default=None
         Bounds of the numbers; names are lengths.
     finite : bool, default=True
+    by_rows : bool, default=False
+        Whether the core, which reads row after row, is to see it.
     """
 
     def __init__(
@@ -176,10 +178,12 @@ class Array(Field):
         low: float | None = None,
         below: int | str | None = None,
         finite: bool = True,
+        by_rows: bool = False,
     ) -> None:
         self._dtypes = tuple(np.dtype(dtype) for dtype in dtypes)
         self._axes = axes
         self._low, self._below, self._finite = low, below, finite
+        self._by_rows = by_rows
 
     def write(self, value: Any, place: str, sink: Sink, dims: Dims) -> Any:
         self.check(np.asarray(value), place, dims)
@@ -196,6 +200,8 @@ class Array(Field):
             expected = " or ".join(dtype.name for dtype in self._dtypes)
             raise ValueError(f"{place} has dtype {array.dtype}; expected {expected}.")
         dims.check_shape(array.shape, self._axes, place)
+        if self._by_rows and not array.flags.c_contiguous:
+            raise ValueError(f"{place} is not stored row after row.")
         if not array.size:
             return
         smallest, largest = array.min(), array.max()
@@ -208,9 +214,9 @@ class Array(Field):
             raise ValueError(f"{place} has {largest}; expected less than {below}.")
 
 
-def floats(*axes: int | str, low: float | None = None) -> Array:
+def floats(*axes: int | str, by_rows: bool = False) -> Array:
     """Finite numbers of single or double precision."""
-    return Array(_FLOATS, *axes, low=low)
+    return Array(_FLOATS, *axes, by_rows=by_rows)
 
 
 def doubles(*axes: int | str, low: float | None = None, finite: bool = True) -> Array:
@@ -304,7 +310,7 @@ class Rows(Field):
 
     def write(self, value: Any, place: str, sink: Sink, dims: Dims) -> Any:
         if not sparse.issparse(value):
-            return floats(*self._axes).write(value, place, sink, dims)
+            return floats(*self._axes, by_rows=True).write(value, place, sink, dims)
         parts = {name: getattr(value, name) for name in ("data", "indices", "indptr")}
         self._check(parts, value.shape[1], place, dims)
         kind = "csr_array" if isinstance(value, sparse.sparray) else "csr_matrix"
@@ -317,7 +323,7 @@ class Rows(Field):
 
     def read(self, plain: Any, place: str, source: Source, dims: Dims) -> Any:
         if not isinstance(plain, dict) or "n_columns" not in plain:
-            return floats(*self._axes).read(plain, place, source, dims)
+            return floats(*self._axes, by_rows=True).read(plain, place, source, dims)
         columns = Whole(1, 2**31 - 1).read(plain["n_columns"], place, source, dims)
         for kind, make in _CSR.items():
             if set(plain) == {kind, "n_columns"}:
@@ -353,7 +359,8 @@ def _csr(make: Any, parts: Mapping[str, NDArray[Any]], columns: int) -> Any:
     shape = len(parts["indptr"]) - 1, columns
     matrix = make(tuple(parts.values()), shape=shape)
     # The constructor may have chosen another type.
-    matrix.indices, matrix.indptr = parts["indices"], parts["indptr"]
+    for name, part in parts.items():
+        setattr(matrix, name, part)
     return matrix
 
 

@@ -150,7 +150,8 @@ def _fitted_values(spec: Spec, value: Any, place: str) -> dict[str, Any]:
     values = {name: each for name, each in vars(value).items() if name not in params}
     values.pop(_OUTPUT, None)
     strange = set(values) - set(spec.fields) - spec.left_out
-    if spec.exact and strange:
+    # None of ours is to be forgotten.
+    if spec.is_ours and strange:
         raise TypeError(
             f"{place} has the attribute {min(strange)!r}, which a model file does not "
             f"know of a {spec.name}."

@@ -13,6 +13,7 @@ from localsvm.cluster import PDDP, SampledKMeans, ThresholdClustering
 from localsvm.cluster._pddp import _Tree
 from localsvm.export._file._common import COLUMNS
 from localsvm.export._file._fields import (
+    Array,
     Number,
     Sometimes,
     Whole,
@@ -24,7 +25,10 @@ from localsvm.export._file._fields import (
 from localsvm.export._file._specs import Fields, Record, Spec
 from localsvm.export._file._store import Dims
 
-_CENTERS: Fields = {**COLUMNS, "cluster_centers_": floats("clusters", "columns")}
+_CENTERS: Fields = {
+    **COLUMNS,
+    "cluster_centers_": floats("clusters", "columns", by_rows=True),
+}
 _LABELS: Fields = {
     "labels_": Sometimes(short_indices("clustered_rows", below="clusters"))
 }
@@ -93,14 +97,14 @@ SPECS = (
         {
             **_CENTERS,
             **_LABELS,
-            "_sums": doubles("clusters", "columns"),
+            "_sums": Array((np.float64,), "clusters", "columns", by_rows=True),
             "cluster_weights_": doubles("clusters", low=0),
             "threshold_": Number(0.0),
             "moved_to_": short_indices("clusters_before", below="clusters"),
         },
     ),
-    Spec(KMeans, "clusterer", _LLOYD, exact=False, make=_make_lloyd),
-    Spec(MiniBatchKMeans, "clusterer", _LLOYD, exact=False, make=_make_lloyd),
+    Spec(KMeans, "clusterer", _LLOYD, make=_make_lloyd),
+    Spec(MiniBatchKMeans, "clusterer", _LLOYD, make=_make_lloyd),
     # As parameters, and as what tells of a fit; they predict by private attributes.
     Spec(BisectingKMeans, "clusterer"),
     Spec(Birch, "clusterer"),

@@ -78,7 +78,7 @@ SPECS = (
         make=_make_reduced,
     ),
     *(
-        Spec(cls, "linear", _LINEAR, exact=False)
+        Spec(cls, "linear", _LINEAR)
         for cls in (LinearSVC, LogisticRegression, RidgeClassifier, SGDClassifier)
     ),
 )

@@ -12,7 +12,7 @@ from localsvm.export._file._objects import read_object, width_of, write_object
 from localsvm.export._file._specs import Spec, find_spec
 from localsvm.export._file._store import Dims, Sink, Source
 
-_KINDS = ("transformer", "pipeline", "classifier", "calibrated")
+_KINDS = ("transformer", "pipeline", "classifier", "linear", "calibrated")
 _EMPTY = (None, "passthrough")
 
 
@@ -99,7 +99,6 @@ SPECS = (
         Pipeline,
         "pipeline",
         {"steps": _Steps()},
-        exact=False,
         make=_make,
         blank=_blank,
         width=_width,

@@ -67,7 +67,7 @@ _REGIONAL: Fields = {
     ),
     "_model": Record(
         RegionalModel,
-        coef=floats("regions+1", "tasks", "mapped_columns"),
+        coef=floats("regions+1", "tasks", "mapped_columns", by_rows=True),
         intercept=floats("regions+1", "tasks"),
     ),
     "C_": Number(0.0),

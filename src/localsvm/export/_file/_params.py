@@ -27,7 +27,7 @@ def write_params(
     spec: Spec, value: Any, place: str, sink: Sink, *, fitted: bool
 ) -> dict[str, Any]:
     """Parameters of an object; of a fitted one, those that are not among its fields."""
-    _check(value, place)
+    _check(spec, value, place)
     return {
         name: _write_param(each, f"{place}.{name}", sink)
         for name, each in spec.params(value).items()
@@ -54,11 +54,14 @@ def read_params(
         value = make(**params)
     except TypeError as error:
         raise ValueError(f"{place} lacks parameters: {error}") from error
-    _check(value, place)
+    _check(spec, value, place)
     return value
 
 
 def _write_param(value: Any, place: str, sink: Sink) -> Any:
+    # Only what is frozen is fitted, so the two modules need each other.
+    from localsvm.export._file._objects import write_object
+
     def write_other(value: Any, place: str) -> Any:
         if isinstance(value, np.random.RandomState):
             return {"random_state": _write_random_state(value, place, sink)}
@@ -68,6 +71,8 @@ def _write_param(value: Any, place: str, sink: Sink) -> Any:
                 f"{place} is a {type(value).__name__}, which a model file cannot hold; "
                 "use joblib or skops."
             )
+        if spec.kind == "frozen":
+            return write_object(value, place, sink, "frozen")
         params = write_params(spec, value, place, sink, fitted=False)
         return {"class": spec.name, "params": params}
 
@@ -75,10 +80,14 @@ def _write_param(value: Any, place: str, sink: Sink) -> Any:
 
 
 def _read_param(plain: Any, place: str, source: Source) -> Any:
+    from localsvm.export._file._objects import read_object
+
     def read_other(plain: dict[str, Any], place: str) -> Any:
         if set(plain) == {"random_state"}:
             return _read_random_state(plain["random_state"], place, source)
         spec = named_spec(plain.get("class"))
+        if spec is not None and spec.kind == "frozen":
+            return read_object(plain, place, source, "frozen")
         if spec is None or set(plain) != {"class", "params"}:
             raise ValueError(f"{place} is {plain!r:.60}, which stands for nothing.")
         if place.count(".") > _DEEPEST:
@@ -88,16 +97,15 @@ def _read_param(plain: Any, place: str, source: Source) -> Any:
     return read_value(plain, place, source, read_other)
 
 
-def _check(value: Any, place: str) -> None:
+def _check(spec: Spec, value: Any, place: str) -> None:
     """Raise a ValueError for parameters that ``fit`` would not take."""
     n_jobs = getattr(value, "n_jobs", None)
     if n_jobs is not None and not (
         isinstance(n_jobs, int) and -_MOST_JOBS <= n_jobs <= _MOST_JOBS and n_jobs
     ):
         raise ValueError(f"{place}.n_jobs is {n_jobs!r:.40}; expected None or an int.")
-    check = getattr(value, "_check_parameters", None)
-    if check is not None:
-        check()
+    if spec.is_ours and hasattr(value, "_check_parameters"):
+        value._check_parameters()
 
 
 def _write_random_state(value: np.random.RandomState, place: str, sink: Sink) -> Any:

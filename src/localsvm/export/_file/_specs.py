@@ -47,8 +47,6 @@ class Spec:
     fields : dict
         Attributes of a fitted object, in the order in which they are read. Empty for
         what is held without its fitted state.
-    exact : bool
-        Whether any other attribute is refused: so that none of ours is forgotten.
     left_out : frozenset of str
         Attributes that are made again, or that only ``fit`` needs.
     take : callable
@@ -69,7 +67,6 @@ class Spec:
     cls: type
     kind: str
     fields: Fields = field(default_factory=dict)
-    exact: bool = True
     left_out: frozenset[str] = frozenset()
     take: Callable[[dict[str, Any]], dict[str, Any]] = _take_all
     check: Callable[[Mapping[str, Any], Dims], None] = _no_check
@@ -82,6 +79,11 @@ class Spec:
     def name(self) -> str:
         """Name in a file."""
         return self.cls.__name__
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is a class of this library."""
+        return self.cls.__module__.startswith("localsvm.")
 
 
 def find_spec(value: Any) -> Spec | None:

@@ -50,11 +50,16 @@ class Sink:
         stored = _STORED[native]
         if native == np.uint64 and array.size and array.max() >= 2**63:
             raise ValueError(f"{place} has numbers of 2**63 and more.")
+        # Products of matrices depend, in their last bits, on the order in memory.
+        transposed = array.ndim == 2 and abs(array.strides[0]) < abs(array.strides[1])
         if id(array) not in self._known:
             name = place if place not in self.arrays else f"{place}#{len(self.arrays)}"
             self._known[id(array)] = array, name
-            self.arrays[name] = array.astype(stored, copy=False)
+            by_rows = array.T if transposed else array
+            self.arrays[name] = by_rows.astype(stored, copy=False)
         reference = {"array": self._known[id(array)][1]}
+        if transposed:
+            reference["order"] = "F"
         if stored != native:
             reference["dtype"] = native.name
         return reference
@@ -71,7 +76,7 @@ class Source:
         """Array that a part of the header stands for."""
         if (
             not isinstance(reference, dict)
-            or not {"array"} <= set(reference) <= {"array", "dtype"}
+            or not {"array"} <= set(reference) <= {"array", "order", "dtype"}
             or not all(isinstance(value, str) for value in reference.values())
         ):
             raise ValueError(f"{place} is {reference!r:.60}; expected an array.")
@@ -80,6 +85,10 @@ class Source:
             raise ValueError(f"{place} is the array {name!r:.60}, which is missing.")
         self._unused.discard(name)
         array = self._arrays[name]
+        if "order" in reference:
+            if reference["order"] != "F" or array.ndim != 2:
+                raise ValueError(f"{place} is in the order {reference['order']!r:.60}.")
+            array = array.T
         if "dtype" not in reference:
             return array
         return _converted(array, _BY_NAME.get(reference["dtype"]), place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from localsvm.export._file import (
+    _of_calibration,
     _of_clusterers,
     _of_exact,
     _of_local,
@@ -10,6 +11,7 @@ from localsvm.export._file import (
     _of_pipelines,
     _of_regions,
     _of_searches,
+    _of_splitters,
     _of_stages,
     _of_summaries,
     _of_tables,
@@ -20,6 +22,7 @@ from localsvm.export._file._specs import Spec
 SPECS: dict[str, Spec] = {
     spec.name: spec
     for module in (
+        _of_calibration,
         _of_clusterers,
         _of_exact,
         _of_local,
@@ -27,6 +30,7 @@ SPECS: dict[str, Spec] = {
         _of_pipelines,
         _of_regions,
         _of_searches,
+        _of_splitters,
         _of_stages,
         _of_summaries,
         _of_tables,
