@@ -209,11 +209,15 @@ def test_fits_that_would_take_long_get_fewer_rows(monkeypatch):
     course = Course.of(model, (X, y), (X[:9], y[:9]), 10.0, 0)
     clock = Clock(monkeypatch, per_row=1e-3)
     fitted = course.fit(Contestant("slow", clock.classifier, 40_000))
-    assert fitted.n_rows == 5000
-    assert clock.now == fitted.seconds == 5.0
+    assert fitted.n_rows == 8000
+    assert (clock.now, fitted.seconds) == (9.0, 8.0)
     assert fitted.notes == (
-        "fitted on 5,000 of 40,000 rows: more would take over max_time=10 s",
+        "fitted on 8,000 of 40,000 rows: more would take over max_time=10 s",
     )
+    clock.per_row = 2e-3
+    assert course.fit(Contestant("slower", clock.classifier, 40_000)).n_rows == 4000
+    clock.per_row = 8e-3
+    assert course.fit(Contestant("slowest", clock.classifier, 40_000)).n_rows == 1000
     clock.per_row = 1e-5
     assert course.fit(Contestant("fast", clock.classifier, 40_000)).n_rows == 40_000
 

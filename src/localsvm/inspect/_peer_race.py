@@ -19,6 +19,7 @@ from localsvm.inspect._labels import LabelCoding
 
 FIRST_ROWS = 1000
 _GROWTH = 8
+_LEAST_POWER = 0.3
 _CHUNK = 4096
 
 
@@ -34,7 +35,7 @@ class Contestant:
     most_rows : int
         Rows to fit it on, at most; zero leaves it out.
     power : float
-        Power of the rows that its time grows with.
+        Power of the rows that its time grows with, at most.
     notes : tuple of str
     needs_dense : bool
         Whether it takes no sparse rows.
@@ -111,16 +112,20 @@ class Course:
         """Fit on ever more rows, until all are used or the next fit would take long."""
         n_all = len(self.train_order)
         n_most = min(n_all, peer.most_rows)
-        sizes = [n_most]
-        while sizes[0] > 2 * FIRST_ROWS:
-            sizes.insert(0, sizes[0] // _GROWTH)
-        fitted = self._fit_once(peer, sizes[0])
-        left = self.max_time - fitted.seconds
-        for size in sizes[1:]:
-            if fitted.seconds * (size / fitted.n_rows) ** peer.power > left:
+        fitted = self._fit_once(
+            peer, n_most if n_most <= 2 * FIRST_ROWS else FIRST_ROWS
+        )
+        left, power = self.max_time - fitted.seconds, peer.power
+        while fitted.n_rows < n_most and left > 0:
+            affordable = fitted.n_rows * (left / max(fitted.seconds, 1e-9)) ** (
+                1 / power
+            )
+            size = int(min(n_most, _GROWTH * fitted.n_rows, affordable))
+            if size < min(n_most, 2 * fitted.n_rows):
                 break
-            fitted = self._fit_once(peer, size)
-            left -= fitted.seconds
+            grown = self._fit_once(peer, size)
+            power = _power(fitted, grown, peer.power)
+            left, fitted = left - grown.seconds, grown
         notes = fitted.notes
         if fitted.n_rows < n_most:
             notes += (
@@ -170,6 +175,13 @@ class Course:
             seconds = time.perf_counter() - begin
         notes = ("its solver did not converge",) if caught else ()
         return Fitted(classifier, n_rows, seconds, notes)
+
+
+def _power(small: Fitted, large: Fitted, most: float) -> float:
+    """Power of the rows that the time grew with."""
+    times = max(large.seconds, 1e-9) / max(small.seconds, 1e-9)
+    found = np.log(times) / np.log(large.n_rows / small.n_rows)
+    return float(np.clip(found, _LEAST_POWER, most))
 
 
 def last_step(model: Any) -> Any:
