@@ -94,7 +94,9 @@ def median_mean_deviation(
         center, scale = float(filled.mean()), float(filled.std())
     if not math.isfinite(scale):
         raise _too_large(name, filled, filled)
-    return fill, center, scale or 1.0
+    if scale <= _ROUNDING * np.abs(filled).max():
+        return fill, fill, 1.0
+    return fill, center, scale
 
 
 def standardize(

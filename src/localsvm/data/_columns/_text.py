@@ -111,7 +111,8 @@ def _singular_vectors(counts: Any, n_components: int) -> NDArray[np.float32]:
         )
         counts = counts[np.sort(chosen)]
     svd = TruncatedSVD(min(n_components, counts.shape[0]), random_state=0)
-    with single_threaded_libraries():
+    # Texts that are all alike have no variance of which to take a share.
+    with single_threaded_libraries(), np.errstate(invalid="ignore"):
         svd.fit(counts)
     strong = svd.singular_values_ > _LEAST_SHARE * svd.singular_values_[0]
     return np.asarray(svd.components_[strong], dtype=np.float32)
