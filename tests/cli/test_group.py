@@ -66,6 +66,16 @@ def test_our_mistakes_come_with_their_traceback(error):
     assert call(raiser(error)).exception is error
 
 
+def test_a_value_error_that_nobody_raised_is_our_mistake():
+    namespace = {"__name__": "localsvm.somewhere"}
+    exec("def action():\n    first, second = 'abc'", namespace)
+    result = call(namespace["action"])
+    assert isinstance(result.exception, ValueError)
+    assert "error:" not in result.stderr
+    exec("def action():\n    raise ValueError('wrong')", namespace)
+    assert call(namespace["action"]).stderr == "error: wrong\n"
+
+
 def test_misuse_is_a_line_and_code_2():
     result = call(lambda: misuse("out.lsvm exists."))
     assert (result.exit_code, result.stderr) == (2, "error: out.lsvm exists.\n")

@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 import localsvm
+from localsvm.cli._bench import bench
+from localsvm.cli._evaluate import evaluate
+from localsvm.cli._export import export
+from localsvm.cli._fit import fit
 from localsvm.cli._group import Commands, show_help_without_command
+from localsvm.cli._inspect import inspect
+from localsvm.cli._merge import merge
 from localsvm.cli._papers import papers
+from localsvm.cli._predict import predict
+from localsvm.cli._recipe import recipe
+from localsvm.cli._report import report
+from localsvm.cli._share import share
+from localsvm.cli._tune import tune
 
 _EPILOG = (
     "Exit codes: 0 done, 1 something is wrong with data or files, 2 called in a wrong "
     "way, 130 interrupted. `localsvm COMMAND --help` has an example of each."
 )
+
+_COMMANDS: dict[Callable[..., None], str] = {
+    fit: "localsvm fit adult.csv.gz --target income --where split=train -o income.lsvm",
+    tune: "localsvm tune adult.csv.gz --target income --time-budget 60 -o best.lsvm",
+    evaluate: "localsvm evaluate income.lsvm adult.csv.gz --where split=test",
+    predict: "localsvm predict income.lsvm new.csv -o predictions.csv --keep id",
+    report: "localsvm report income.lsvm adult.csv.gz --where split=test -o a.html",
+    export: "localsvm export income.lsvm --onnx income.onnx",
+    inspect: "localsvm inspect income.lsvm",
+    recipe: "localsvm recipe public.csv --target outcome -o recipe.lsvm",
+    share: "localsvm share rows.csv --recipe recipe.lsvm --name clinic -o clinic.scm",
+    merge: "localsvm merge a.scm b.scm --recipe recipe.lsvm -o together.lsvm",
+    bench: "localsvm bench auto adult.csv.gz --target income",
+}
 
 app = typer.Typer(
     cls=Commands,
@@ -22,6 +48,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
+for _command, _example in _COMMANDS.items():
+    app.command(epilog=f"Example: {_example}")(_command)
 app.add_typer(papers, name="papers")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import os
 import sys
 import warnings
@@ -14,8 +15,8 @@ from typer.core import TyperGroup
 
 from localsvm._extras import MissingExtraError
 
-INTERRUPTED = 130
-BROKEN_PIPE = 141
+_INTERRUPTED = 130
+_BROKEN_PIPE = 141
 # What a file, its content or this machine can be the reason of. Anything else is a
 # mistake of ours, and comes with its traceback.
 _DATA_PROBLEMS = (OSError, ValueError, MemoryError, MissingExtraError)
@@ -34,7 +35,8 @@ class Commands(TyperGroup):
         **extra: Any,
     ) -> Any:
         """Run the command of the arguments, and exit unless called by other code."""
-        extra |= {"prog_name": prog_name, "complete_var": complete_var}
+        name = prog_name or "localsvm"  # also if Python was told to run the module
+        extra |= {"prog_name": name, "complete_var": complete_var}
         extra |= {"windows_expand_args": windows_expand_args, "standalone_mode": False}
         if not standalone_mode:
             return super().main(args, **extra)
@@ -49,7 +51,7 @@ class Commands(TyperGroup):
             # What is still in the buffers cannot be written at exit, either.
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, sys.stdout.fileno())
-            raise typer.Exit(BROKEN_PIPE) from None
+            raise typer.Exit(_BROKEN_PIPE) from None
 
     def _run(self, args: Sequence[str] | None, extra: dict[str, Any]) -> int:
         try:
@@ -58,11 +60,13 @@ class Commands(TyperGroup):
             _say("error", f"{error.format_message()}{_where_to_look(error)}")
             return error.exit_code
         except typer.Abort:
-            code = INTERRUPTED
+            code = _INTERRUPTED
         except _DATA_PROBLEMS as error:
+            if _is_our_mistake(error):
+                raise
             _say("error", _words_of(error))
             return 1
-        if code == INTERRUPTED:
+        if code == _INTERRUPTED:
             typer.echo("interrupted", err=True)
         return code
 
@@ -87,6 +91,18 @@ class _UsageError(typer.TyperException):
 def _where_to_look(error: typer.TyperException) -> str:
     context = getattr(error, "ctx", None)
     return "" if context is None else f" See: {context.command_path} --help"
+
+
+def _is_our_mistake(error: Exception) -> bool:
+    """Whether a ValueError just happened in our code, which has not raised it."""
+    place = error.__traceback__
+    if not isinstance(error, ValueError) or place is None:
+        return False
+    while place.tb_next is not None:
+        place = place.tb_next
+    module = str(place.tb_frame.f_globals.get("__name__"))
+    instruction = dis.opname[place.tb_frame.f_code.co_code[place.tb_lasti]]
+    return module.startswith("localsvm.") and instruction != "RAISE_VARARGS"
 
 
 def _words_of(error: BaseException) -> str:

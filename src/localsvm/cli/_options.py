@@ -24,11 +24,11 @@ OutOption = Annotated[
     Path, typer.Option("--out", "-o", metavar="FILE", help="File to write.")
 ]
 WhereOption = Annotated[
-    list[str] | None,
+    str | None,
     typer.Option(
         "--where",
         metavar="COLUMN=VALUE",
-        help="Take only these rows; may be repeated. The column itself is left out.",
+        help="Take only the rows with this value; the column itself is left out.",
     ),
 ]
 DropOption = Annotated[
@@ -40,7 +40,35 @@ KindOption = Annotated[
     typer.Option(
         "--kind",
         metavar="COLUMN=KIND",
-        help="Take a column as number, category, date, text or boolean; repeatable.",
+        help="Take a column as number, category, date, text, boolean or drop.",
+    ),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="PARAMETER=VALUE", help="Parameter of the method; repeatable."
+    ),
+]
+TestSizeOption = Annotated[
+    float,
+    typer.Option(
+        "--test-size",
+        min=0,
+        max=0.9,
+        help="Part of the rows that is held out for the score; 0 gives no score.",
+    ),
+]
+TestOption = Annotated[
+    str | None,
+    typer.Option("--test", metavar="DATA", help="Table to score on, instead."),
+]
+ReadOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--read",
+        metavar="OPTION=VALUE",
+        help="How to read a table: delimiter=';', decimal=',', encoding=latin-1, "
+        "header=no, missing=-,n/a or format=csv; repeatable. A model remembers them.",
     ),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Of random choices.")]

@@ -18,3 +18,12 @@ def check_output(path: Path, *, force: bool) -> None:
         misuse(f"{path} cannot be written: there is no folder {path.parent}. Make it.")
     if not os.access(path.parent, os.W_OK):
         misuse(f"{path} cannot be written: the folder {path.parent} is read-only.")
+
+
+def size_of(path: Path) -> str:
+    """Length of a file in words."""
+    n_bytes = path.stat().st_size
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n_bytes >= size:
+            return f"{n_bytes / size:.1f} {unit}"
+    return f"{n_bytes} bytes"

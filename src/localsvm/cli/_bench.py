@@ -1,0 +1,136 @@
+"""``localsvm bench``: a method beside well-known ones, on the user's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from sklearn.base import clone
+
+from localsvm.cli import _options as options
+from localsvm.cli._fitting import final_step, fit_on_all, make_model, split_rows
+from localsvm.cli._group import misuse
+from localsvm.cli._methods import Method, make_estimator
+from localsvm.cli._models import load_model
+from localsvm.cli._rows import as_strings, check_classes, column_kinds, read_labelled
+from localsvm.cli._screen import Screen, table
+from localsvm.cli._watch import watching
+from localsvm.inspect import PeerScore, compare_peers
+
+_What = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODEL|METHOD",
+        help="Model file, whose parameters are taken and fitted anew; or a method of "
+        "`fit`.",
+    ),
+]
+_MaxTime = Annotated[
+    float,
+    typer.Option("--max-time", min=0.1, help="Seconds for the fits of a classifier."),
+]
+_Sample = Annotated[
+    int, typer.Option("--sample", min=10, help="Most rows that SVC is fitted to.")
+]
+
+
+def bench(
+    what: _What,
+    data: options.DataArgument,
+    target: options.TargetOption = None,
+    test: options.TestOption = None,
+    test_size: options.TestSizeOption = 0.2,
+    where: options.WhereOption = None,
+    drop: options.DropOption = None,
+    kind: options.KindOption = None,
+    sample: _Sample = 5000,
+    max_time: _MaxTime = 30.0,
+    seed: options.SeedOption = 0,
+    jobs: options.JobsOption = 1,
+    read: options.ReadOption = None,
+    as_json: options.JsonOption = False,
+    quiet: options.QuietOption = False,
+) -> None:
+    """Compare a model with LinearSVC, SVC and gradient boosting on the same rows.
+
+    All are fitted to the same part of the rows and scored on the rest. The others have
+    scikit-learn's parameters: it is what you get if you set nothing.
+    """
+    screen = Screen(as_json, quiet)
+    estimator, kinds, reading = _competitor(what, kind or [], seed, jobs)
+    reading |= {"target": target or reading["target"]}
+    reading["read"] = [*reading["read"], *(read or [])]
+    rows = read_labelled(data, drop=drop or [], **reading | {"where": where})
+    check_classes(rows, reading["target"])
+    if test is not None:
+        train, unseen = rows, read_labelled(test, **reading)
+    elif test_size:
+        train, unseen = split_rows(rows, test_size, seed)
+    else:
+        misuse("--test-size 0: rows to score on are needed; or give them as --test.")
+    model = fit_on_all(make_model(estimator, train.X, kinds), train, screen).model
+    with watching(screen, "Comparing"):
+        peers = compare_peers(
+            model,
+            train.X,
+            train.y,
+            unseen.X,
+            unseen.y,
+            sample=sample,
+            max_time=max_time,
+            random_state=seed,
+        )
+    document = {"data": data, "peers": [peer.to_dict() for peer in peers]}
+    screen.show(document, "\n".join(_lines(peers)))
+
+
+def _competitor(
+    what: str, kind: Sequence[str], seed: int, jobs: int
+) -> tuple[Any, dict[str, str], dict[str, Any]]:
+    """Estimator, kinds of columns, and how to read rows."""
+    kinds = column_kinds(kind)
+    if what in list(Method):
+        estimator = make_estimator(Method(what), [], seed=seed, jobs=jobs)
+        reading = {"target": None, "read": [], "strings": as_strings(kinds)}
+        return estimator, kinds, reading
+    if not Path(what).exists():
+        names = ", ".join(Method)
+        misuse(f"{what}: no such model file, and no method; expected one of {names}.")
+    loaded = load_model(Path(what))
+    estimator = clone(final_step(loaded.fitted)).set_params(n_jobs=jobs)
+    if loaded.encoder is not None:
+        kinds = (loaded.encoder.kinds or {}) | kinds
+    reading = loaded.reading()
+    return estimator, kinds, {"target": loaded.target, **reading}
+
+
+def _lines(peers: Sequence[PeerScore]) -> list[str]:
+    heading = ["", "rows", "accuracy", "95 % interval", "fit s", "us/row", "ahead by"]
+    lines = table([heading, *map(_cells, peers)], indent="")
+    notes = [f"{peer.name}: {note}." for peer in peers for note in peer.notes]
+    ahead = (
+        f"Ahead by: accuracy of {peers[0].name} minus that of the other, on the same "
+        f"{peers[0].n_test:,} rows that none was fitted to, with its 95 % interval."
+    )
+    return [*lines, "", ahead, *notes]
+
+
+def _cells(peer: PeerScore) -> list[str]:
+    if peer.accuracy is None:
+        return [peer.name, "-", "-", "-", "-", "-", "-"]
+    value, low, high = peer.accuracy
+    ahead = "-"
+    if peer.difference is not None:
+        of, least, most = peer.difference
+        ahead = f"{of:+.4f} ({least:+.4f} to {most:+.4f})"
+    return [
+        peer.name,
+        f"{peer.n_train:,}",
+        f"{value:.4f}",
+        f"{low:.4f} to {high:.4f}",
+        "-" if peer.fit_seconds is None else f"{peer.fit_seconds:.2f}",
+        "-" if peer.predict_us is None else f"{peer.predict_us:.1f}",
+        ahead,
+    ]

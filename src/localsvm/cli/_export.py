@@ -1,0 +1,55 @@
+"""``localsvm export``: a model for where there is no Python."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from localsvm.cli import _options as options
+from localsvm.cli._models import load_model
+from localsvm.cli._outputs import check_output, size_of
+from localsvm.cli._screen import Screen
+from localsvm.cli._watch import watching
+from localsvm.export import write_onnx
+
+
+class NumberType(StrEnum):
+    """Type of the numbers that a graph takes."""
+
+    FLOAT32 = "float32"
+    FLOAT64 = "float64"
+
+
+_Onnx = Annotated[
+    Path, typer.Option("--onnx", metavar="FILE", help="ONNX file to write.")
+]
+_NumberType = Annotated[
+    NumberType, typer.Option("--dtype", help="Numbers that it takes.")
+]
+
+
+def export(
+    model: options.ModelArgument,
+    onnx: _Onnx,
+    dtype: _NumberType = NumberType.FLOAT32,
+    force: options.ForceOption = False,
+    as_json: options.JsonOption = False,
+    quiet: options.QuietOption = False,
+) -> None:
+    """Write a model as an ONNX graph, which runs without Python and this library.
+
+    The graph gives the labels that the model gives.
+    """
+    screen = Screen(as_json, quiet)
+    check_output(onnx, force=force)
+    loaded = load_model(model)
+    with watching(screen, "Writing the graph"):
+        try:
+            write_onnx(loaded.fitted, onnx, dtype=dtype.value)
+        except TypeError as error:  # a part of it has no counterpart in ONNX
+            raise ValueError(f"{model}: {error}") from error
+    document = {"onnx": onnx, "bytes": onnx.stat().st_size, "dtype": dtype.value}
+    screen.show(document, f"ONNX graph of {model}: {onnx} ({size_of(onnx)})")

@@ -1,0 +1,133 @@
+"""A model of a table: split, fit, score, fit again to all rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from localsvm.cli._screen import Screen
+from localsvm.cli._watch import watching
+from localsvm.data import Table, TableEncoder
+from localsvm.inspect import Scores, score_model
+from localsvm.tune._rungs import stratified_order
+
+TABLE_STEP = "table"
+MODEL_STEP = "model"
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A fitted model and how good it is.
+
+    Parameters
+    ----------
+    model : Pipeline or estimator
+    scores : Scores or None
+        On rows that were held out when it was scored.
+    n_rows : int
+        Rows that the model was fitted to.
+    seconds : float
+        Of all fits.
+    """
+
+    model: Any
+    scores: Scores | None
+    n_rows: int
+    seconds: float
+
+
+def make_model(estimator: Any, X: Any, kinds: Mapping[str, str]) -> Any:
+    """Put an encoder before the estimator, unless the rows are sparse numbers."""
+    if sparse.issparse(X):
+        return estimator
+    encoder = TableEncoder(kinds=dict(kinds) or None)
+    return Pipeline([(TABLE_STEP, encoder), (MODEL_STEP, estimator)])
+
+
+def tell_rows(table: Table, screen: Screen) -> None:
+    """Say what was read."""
+    n_rows, n_columns = table.X.shape
+    n_classes = len(np.unique(np.asarray(table.y)))
+    screen.say(
+        f"{table.source}: {n_rows:,} rows, {n_columns} columns, {n_classes} classes"
+    )
+
+
+def fit_on_all(model: Any, table: Table, screen: Screen) -> Fitted:
+    """Fit a model to all rows."""
+    start = time.perf_counter()
+    _fit(model, table.X, table.y, screen)
+    return Fitted(model, None, table.X.shape[0], time.perf_counter() - start)
+
+
+def fit_and_score(model: Any, table: Table, test: Table, screen: Screen) -> Fitted:
+    """Fit a model to the rows of one table and score it on those of another."""
+    fitted = fit_on_all(model, table, screen)
+    scores = score(model, test, screen)
+    return Fitted(model, scores, fitted.n_rows, fitted.seconds)
+
+
+def fit_with_held_out(
+    model: Any, table: Table, test_size: float, seed: int, screen: Screen
+) -> Fitted:
+    """Score a model of a part of the rows on the others, then fit it to all.
+
+    What the model has chosen on the part is kept, so that the choice is not made anew.
+    """
+    train, test = split_rows(table, test_size, seed)
+    trial = fit_and_score(model, train, test, screen)
+    final = fit_on_all(_as_chosen(model), table, screen)
+    return Fitted(
+        final.model, trial.scores, final.n_rows, trial.seconds + final.seconds
+    )
+
+
+def score(model: Any, table: Table, screen: Screen) -> Scores:
+    """Score a model on the rows of a table."""
+    with watching(screen, f"Scoring {table.X.shape[0]:,} rows"):
+        return score_model(model, table.X, table.y)
+
+
+def split_rows(table: Table, test_size: float, seed: int) -> tuple[Table, Table]:
+    """Training and test rows, with classes in their proportions in both."""
+    _, classes = np.unique(np.asarray(table.y), return_inverse=True)
+    order = stratified_order(classes, np.random.default_rng(seed))
+    n_test = max(1, round(test_size * len(order)))
+    return _take(table, np.sort(order[:-n_test])), _take(table, order[-n_test:])
+
+
+def _take(table: Table, index: NDArray[np.intp]) -> Table:
+    rows = table.X[index] if sparse.issparse(table.X) else table.X.iloc[index]
+    return Table(rows, np.asarray(table.y)[index], table.source)
+
+
+def _fit(model: Any, X: Any, y: Any, screen: Screen) -> None:
+    name = type(final_step(model)).__name__
+    with watching(screen, f"Fitting {name} to {X.shape[0]:,} rows"):
+        model.fit(X, y)
+
+
+def _as_chosen(model: Any) -> Any:
+    """Copy of a fitted model that takes what it chose for itself as given."""
+    chosen = getattr(final_step(model), "best_params_", {})
+    copy = clone(model)
+    final_step(copy).set_params(**chosen)
+    return copy
+
+
+def first_step(model: Any) -> Any:
+    """Give the encoder of a pipeline, or the model itself."""
+    return model[0] if isinstance(model, Pipeline) else model
+
+
+def final_step(model: Any) -> Any:
+    """Estimator of a pipeline, or the model itself."""
+    return model[-1] if isinstance(model, Pipeline) else model

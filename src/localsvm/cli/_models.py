@@ -1,0 +1,74 @@
+"""Model files as commands use them: the model, its table, what was noted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import is_classifier
+
+from localsvm.cli._fitting import first_step
+from localsvm.data import CategoryColumn, TableEncoder, TextColumn
+from localsvm.export import describe_file, load
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A model that was read from a file.
+
+    Parameters
+    ----------
+    path : Path
+    fitted : Pipeline or estimator
+    notes : dict
+        What the command that made it has noted; anything may be missing.
+    """
+
+    path: Path
+    fitted: Any
+    notes: dict[str, Any]
+
+    @property
+    def target(self) -> str | None:
+        """Column of the classes that the model was fitted to."""
+        target = self.notes.get("target")
+        return target if isinstance(target, str) else None
+
+    @property
+    def encoder(self) -> TableEncoder | None:
+        """First step of the model, if it takes tables."""
+        first = first_step(self.fitted)
+        return first if isinstance(first, TableEncoder) else None
+
+    def reading(
+        self, where: str | None = None, read: Sequence[str] | None = None
+    ) -> dict[str, Any]:
+        """Arguments of ``read_rows`` to read rows as those of the fit were read."""
+        noted = self.notes.get("read")
+        earlier = [str(each) for each in noted] if isinstance(noted, list) else []
+        return {
+            "where": where,
+            "read": [*earlier, *(read or [])],
+            "strings": self._string_columns(),
+            "n_features": self.fitted.n_features_in_ if not self.encoder else None,
+        }
+
+    def _string_columns(self) -> list[str]:
+        """Columns that must not be taken for numbers, though they may look so."""
+        columns = self.encoder.columns_ if self.encoder else ()
+        kinds = (CategoryColumn, TextColumn)
+        return [column.name for column in columns if isinstance(column, kinds)]
+
+
+def load_model(path: Path) -> Model:
+    """Read a classifier from a file."""
+    notes = describe_file(path).notes
+    fitted = load(path)
+    if not is_classifier(fitted):
+        raise ValueError(
+            f"{path} holds a {type(fitted).__name__}; expected a classifier, as `fit`, "
+            "`tune` and `merge` write it."
+        )
+    return Model(path, fitted, notes if isinstance(notes, dict) else {})

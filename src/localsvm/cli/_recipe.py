@@ -1,0 +1,104 @@
+"""``localsvm recipe``: one encoding of tables for several parties."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localsvm.cli import _options as options
+from localsvm.cli._columns import column_lines, columns_of
+from localsvm.cli._notes import training_notes
+from localsvm.cli._outputs import check_output, size_of
+from localsvm.cli._rows import as_strings, check_classes, column_kinds, read_labelled
+from localsvm.cli._screen import Screen, to_plain
+from localsvm.data import CategoryColumn, TableEncoder, TextColumn
+from localsvm.export import describe_file, load, save
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """An encoding that parties agreed on, with its column and names of classes.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+    target : str or None
+    labels : ndarray
+        Classes of the public rows.
+    read : list of str
+        Options ``--read`` of the public rows.
+    """
+
+    encoder: TableEncoder
+    target: str | None
+    labels: NDArray[Any]
+    read: list[str]
+
+    @property
+    def strings(self) -> list[str]:
+        """Columns that are read as strings, even if they look like numbers."""
+        kinds = (CategoryColumn, TextColumn)
+        columns = self.encoder.columns_
+        return [column.name for column in columns if isinstance(column, kinds)]
+
+
+def recipe(
+    data: options.DataArgument,
+    out: options.OutOption,
+    target: options.TargetOption = None,
+    where: options.WhereOption = None,
+    drop: options.DropOption = None,
+    kind: options.KindOption = None,
+    read: options.ReadOption = None,
+    force: options.ForceOption = False,
+    as_json: options.JsonOption = False,
+    quiet: options.QuietOption = False,
+) -> None:
+    """Learn from public rows how tables become numbers, for parties that share.
+
+    Parties who `share` clusters must encode their rows alike. Take rows that everybody
+    may see: means, spreads and categories of the columns are written into the file.
+    """
+    screen = Screen(as_json, quiet)
+    check_output(out, force=force)
+    kinds = column_kinds(kind or [])
+    rows = read_labelled(
+        data,
+        target=target,
+        where=where,
+        drop=drop or [],
+        read=read or [],
+        strings=as_strings(kinds),
+    )
+    check_classes(rows, target)
+    encoder = TableEncoder(kinds=kinds or None, sparse_output=False).fit(rows.X)
+    notes = training_notes(rows, target=target, seed=0, where=where, read=read)
+    notes["labels"] = to_plain(np.unique(np.asarray(rows.y)))
+    save(encoder, out, notes=notes)
+    columns = columns_of(encoder)
+    lines = [*column_lines(columns), ""]
+    lines.append(f"Recipe: {out} ({size_of(out)}). Give it to all parties.")
+    screen.show({"recipe": out, "columns": columns, "notes": notes}, "\n".join(lines))
+
+
+def load_recipe(path: Path) -> Recipe:
+    """Read what the command has written."""
+    notes = describe_file(path).notes
+    encoder = load(path)
+    if not isinstance(encoder, TableEncoder):
+        raise ValueError(
+            f"{path} holds a {type(encoder).__name__}; expected a recipe, as "
+            "`localsvm recipe` writes it."
+        )
+    notes = notes if isinstance(notes, dict) else {}
+    target, labels, read = (notes.get(k) for k in ("target", "labels", "read"))
+    return Recipe(
+        encoder,
+        target if isinstance(target, str) else None,
+        np.asarray(labels if isinstance(labels, list) else []),
+        [str(each) for each in read] if isinstance(read, list) else [],
+    )

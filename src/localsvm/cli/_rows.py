@@ -1,0 +1,124 @@
+"""Rows and labels that a command is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from localsvm._threads import call_interruptibly
+from localsvm.cli._group import misuse
+from localsvm.cli._methods import split_pair
+from localsvm.data import Table, read_batches, read_table
+from localsvm.data._columns._kinds import KINDS
+
+_FORM = "OPTION=VALUE, for instance delimiter=';'"
+_MOST_CLASSES_PER_ROW = 0.5
+
+
+def read_rows(
+    source: str, *, where: str | None = None, read: Sequence[str] = (), **more: Any
+) -> Table:
+    """Read a table as the options of a command say; Ctrl-C is answered at once.
+
+    Further arguments are those of :func:`~localsvm.data.read_table`.
+    """
+    options = {"where": _checked_where(where)} | reading_options(read) | more
+    return call_interruptibly(lambda: read_table(source, **options))
+
+
+def batches_of(
+    source: str, *, where: str | None = None, read: Sequence[str] = (), **more: Any
+) -> Iterator[Table]:
+    """Read a table batch by batch; otherwise as :func:`read_rows`."""
+    options = {"where": _checked_where(where)} | reading_options(read) | more
+    batches = read_batches(source, **options)
+    while batch := call_interruptibly(lambda: next(batches, None)):
+        yield batch
+
+
+def _checked_where(where: str | None) -> str | None:
+    if where is not None:
+        split_pair(where, "--where", "COLUMN=VALUE, for instance split=train")
+    return where
+
+
+def read_labelled(source: str, *, target: str | None, **more: Any) -> Table:
+    """Read a table that must have labels."""
+    table = read_rows(source, target=target, **more)
+    if table.y is None:
+        columns = ", ".join(map(str, list(table.X.columns)[:10]))
+        dots = ", ..." if table.X.shape[1] > 10 else ""
+        misuse(
+            f"{source} has no labels of its own: name their column with --target. "
+            f"Found the columns {columns}{dots}."
+        )
+    return table
+
+
+def check_classes(table: Table, target: str | None) -> None:
+    """Refuse labels that are not those of classes."""
+    labels = np.asarray(table.y)
+    source = table.source
+    what = f"{source}: " + ("the labels" if target is None else f"column {target!r}")
+    values = np.unique(labels)
+    shown = ", ".join(map(repr, values[:3].tolist()))
+    if labels.dtype.kind == "f" and (values != np.trunc(values)).any():
+        raise ValueError(
+            f"{what} has numbers such as {shown}; expected classes. Take another "
+            "column, or cut the numbers into classes first."
+        )
+    if len(values) < 2:
+        raise ValueError(
+            f"{what} has the value {shown} alone; expected two or more classes."
+        )
+    if len(values) > _MOST_CLASSES_PER_ROW * len(labels):
+        raise ValueError(
+            f"{what} has {len(values):,} different values in {len(labels):,} rows, "
+            f"such as {shown}; expected classes that many rows share."
+        )
+
+
+def column_kinds(pairs: Sequence[str]) -> dict[str, str]:
+    """Kinds of columns by name, from ``--kind`` options."""
+    form = "COLUMN=KIND, for instance zip=category"
+    kinds = dict(split_pair(each, "--kind", form) for each in pairs)
+    for name, kind in kinds.items():
+        if kind not in KINDS:
+            misuse(f"--kind {name}={kind}: expected one of {', '.join(KINDS)}.")
+    return kinds
+
+
+def as_strings(kinds: Mapping[str, str]) -> list[str]:
+    """Columns that are read as strings, even if they look like numbers."""
+    return [name for name, kind in kinds.items() if kind in ("category", "text")]
+
+
+def reading_options(pairs: Sequence[str]) -> dict[str, Any]:
+    """Arguments of ``read_table`` from ``--read`` options."""
+    options = {}
+    for text in pairs:
+        name, value = split_pair(text, "--read", _FORM)
+        if name not in _PARSERS:
+            names = ", ".join(_PARSERS)
+            misuse(f"--read {text}: unknown option {name!r}; expected one of {names}.")
+        options[name] = _PARSERS[name](value)
+    return options
+
+
+def _truth(text: str) -> bool:
+    words = {"yes": True, "true": True, "no": False, "false": False}
+    if text.lower() not in words:
+        misuse(f"--read header={text}: expected yes or no.")
+    return words[text.lower()]
+
+
+_PARSERS: dict[str, Callable[[str], Any]] = {
+    "delimiter": lambda text: text.replace("\\t", "\t"),
+    "decimal": str,
+    "encoding": str,
+    "header": _truth,
+    "missing": lambda text: text.split(","),
+    "format": str,
+}

@@ -1,0 +1,38 @@
+"""A small table, a model of it, and the command."""
+
+import shutil
+
+import pytest
+from typer.testing import CliRunner
+
+from localsvm.cli._app import app
+from localsvm.data import sample_path
+from people_data import make_people
+
+
+def run(*arguments, **options):
+    words = [str(argument) for argument in arguments]
+    return CliRunner().invoke(app, words, prog_name="localsvm", **options)
+
+
+@pytest.fixture(scope="session")
+def workshop(tmp_path_factory):
+    """Folder with people.csv, of which a model people.lsvm was fitted."""
+    folder = tmp_path_factory.mktemp("workshop")
+    make_people(300).to_csv(folder / "people.csv", index=False)
+    shutil.copy(sample_path("adult"), folder / "adult.csv.gz")
+    result = run(
+        *("fit", folder / "people.csv", "--target", "happy", "--method", "clustered"),
+        *("--set", "n_clusters=4", "-o", folder / "people.lsvm", "--quiet"),
+    )
+    assert result.exit_code == 0, result.output
+    return folder
+
+
+@pytest.fixture
+def call(workshop, tmp_path, monkeypatch):
+    """Call the command in a copy of the workshop."""
+    for path in workshop.iterdir():
+        shutil.copy(path, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return run

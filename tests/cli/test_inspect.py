@@ -1,0 +1,121 @@
+"""``localsvm inspect``, ``export`` and ``bench``."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import dump_svmlight_file
+
+from localsvm.export import load, save
+
+
+def test_a_model_is_described(call):
+    result = call("inspect", "people.lsvm")
+    assert result.exit_code == 0, result.output
+    for words in (
+        "ClusteredSVC(n_clusters=4",
+        "people.csv",
+        "happy",
+        "held-out accuracy",
+        "town",
+        "category",
+    ):
+        assert words in result.stdout
+
+
+def test_a_model_as_json(call):
+    found = json.loads(call("inspect", "people.lsvm", "--json", "--regions").stdout)
+    assert found["kind"] == "model"
+    assert found["steps"] == {"table": "TableEncoder", "model": "ClusteredSVC"}
+    assert found["params"]["model__n_clusters"] == 4
+    assert found["notes"]["target"] == "happy"
+    assert found["bytes"] == Path("people.lsvm").stat().st_size
+    assert [column["name"] for column in found["columns"]] == ["age", "income", "town"]
+    assert sum(region["size"] for region in found["regions"]) == 300
+
+
+def test_regions_are_those_of_a_model(call):
+    text = call("inspect", "people.lsvm", "--regions").stdout
+    assert "top features" in text
+
+
+def test_notes_of_others_may_be_anything(call):
+    model = load("people.lsvm")
+    for notes in (None, [1], {"held_out": {"accuracy": 3}, "classes": 7, "read": 1}):
+        save(model, "odd.lsvm", notes=notes)
+        result = call("inspect", "odd.lsvm")
+        assert result.exit_code == 0, result.output
+        assert call("predict", "odd.lsvm", "people.csv").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("people.csv", "people.csv is not a file of localsvm: it begins with b'age,"),
+        ("no.lsvm", "no.lsvm: no such file or directory."),
+        ("cut.lsvm", "cut.lsvm: is truncated"),
+        ("new.lsvm", "was written in version 9 of the model format"),
+    ],
+)
+def test_other_files_are_refused(call, name, words):
+    whole = Path("people.lsvm").read_bytes()
+    Path("cut.lsvm").write_bytes(whole[:300])
+    Path("new.lsvm").write_bytes(whole.replace(b"version 1", b"version 9", 1))
+    result = call("inspect", name)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert words in result.stderr
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_export_gives_the_same_labels(call, dtype):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 3)).astype(dtype)
+    dump_svmlight_file(X, X[:, 0] * X[:, 1] > 0, "a.svm", zero_based=False)
+    call("fit", "a.svm", "-o", "a.lsvm", "-m", "clustered")
+    result = call("export", "a.lsvm", "--onnx", "a.onnx", "--dtype", dtype, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["bytes"] == Path("a.onnx").stat().st_size
+    (labels,) = onnxruntime.InferenceSession("a.onnx").run(["label"], {"X": X})
+    assert (labels == load("a.lsvm").predict(X)).all()
+    assert call("export", "a.lsvm", "--onnx", "a.onnx").exit_code == 2
+
+
+def test_bench_compares_with_others(call):
+    command = ("bench", "people.lsvm", "people.csv", "--max-time", "5")
+    found = json.loads(call(*command, "--json").stdout)["peers"]
+    names = [peer["name"] for peer in found]
+    assert names[:3] == ["ClusteredSVC", "LinearSVC", "SVC"]
+    assert found[0]["is_given"]
+    assert found[0]["n_test"] == 60
+    assert found[0]["n_train"] == 240
+
+
+def test_bench_of_a_method_on_a_table_of_its_own(call):
+    pd.read_csv("people.csv").head(50).to_csv("test.csv", index=False)
+    command = ("bench", "clustered", "people.csv", "-t", "happy", "--test", "test.csv")
+    result = call(*command, "--max-time", "5")
+    assert result.exit_code == 0, result.output
+    assert "ahead by" in result.stdout
+    assert "on the same 50 rows" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("what", "options", "words"),
+    [
+        ("clusterd", (), "no such model file, and no method; expected one of auto"),
+        ("auto", ("--test-size", "0"), "rows to score on are needed"),
+    ],
+)
+def test_bench_misuse(call, what, options, words):
+    result = call("bench", what, "people.csv", "-t", "happy", *options)
+    assert result.exit_code == 2
+    assert words in result.stderr
+
+
+def test_numbers_of_json_are_numbers(call):
+    found = json.loads(call("inspect", "people.lsvm", "--json").stdout)
+    assert np.isfinite(found["notes"]["held_out"]["accuracy"]["value"])

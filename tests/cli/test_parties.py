@@ -1,0 +1,165 @@
+"""``localsvm recipe``, ``share`` and ``merge``: parties that keep their rows."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from localsvm.export import describe_file, load
+from localsvm.federated import Ledger, SharedSummary
+from people_data import make_people
+
+NOISE = ("--privacy", "dp", "--epsilon", "4", "--delta", "1e-5", "--bounds=-3,3")
+
+
+@pytest.fixture
+def parties(call):
+    """Public rows, and those of two parties, in files."""
+    for seed, name in enumerate(["public", "north", "south"]):
+        make_people(400, seed).to_csv(f"{name}.csv", index=False)
+    call("recipe", "public.csv", "-t", "happy", "-o", "recipe.lsvm")
+    return call
+
+
+def share(call, name, *options):
+    return call(
+        *("share", f"{name}.csv", "--recipe", "recipe.lsvm", "--name", name),
+        *("-o", f"{name}.scm", *options),
+    )
+
+
+def test_three_commands_make_one_model(parties):
+    for name in ("north", "south"):
+        result = share(parties, name)
+        assert result.exit_code == 0, result.output
+        assert f"All that leaves: {name}.scm" in result.stdout
+        assert "not a formal guarantee" in result.stdout
+    merge = ("merge", "north.scm", "south.scm", "--recipe", "recipe.lsvm")
+    result = parties(*merge, "-o", "both.lsvm", "--json")
+    found = json.loads(result.stdout)
+    assert [party["name"] for party in found["parties"]] == ["north", "south"]
+    assert describe_file("both.lsvm").notes["parties"] == ["north", "south"]
+    scores = json.loads(
+        parties("evaluate", "both.lsvm", "people.csv", "--json", "-q").stdout
+    )
+    assert scores["accuracy"]["value"] > 0.8
+
+
+def test_the_recipe_tells_columns_and_classes(parties):
+    found = json.loads(
+        parties("recipe", "public.csv", "-t", "happy", "-o", "r.lsvm", "--json").stdout
+    )
+    kinds = {column["name"]: column["kind"] for column in found["columns"]}
+    assert kinds == {"age": "number", "income": "number", "town": "category"}
+    assert found["notes"]["labels"] == ["no", "yes"]
+    assert "recipe.lsvm holds a TableEncoder; expected a classifier" in (
+        parties("evaluate", "recipe.lsvm", "people.csv").stderr
+    )
+
+
+def test_no_row_is_in_a_summary(parties):
+    share(parties, "north", "--min-rows", "20", "--round-to", "10")
+    shared = SharedSummary.load("north.scm")
+    assert shared.summary.weight.min() >= 20
+    assert (shared.summary.weight % 10 == 0).all()
+    encoder = load("recipe.lsvm")
+    assert shared.summary.feature_names == tuple(encoder.get_feature_names_out())
+
+
+def test_noise_needs_bounds_and_centers_and_gives_a_guarantee(parties):
+    pytest.importorskip("opendp")
+    for name in ("north", "south"):
+        result = share(
+            parties, name, *NOISE, "--centers", "4", "--public", "public.csv"
+        )
+        assert result.exit_code == 0, result.output
+        assert "a formal guarantee" in result.stdout
+    shared = [SharedSummary.load(f"{name}.scm") for name in ("north", "south")]
+    assert shared[0].partition == shared[1].partition is not None
+    result = parties("merge", "north.scm", "south.scm", "-o", "both.lsvm")
+    assert result.exit_code == 0, result.output
+
+
+def test_random_centers_are_the_same_for_all(parties):
+    pytest.importorskip("opendp")
+    for name in ("north", "south"):
+        assert share(parties, name, *NOISE, "--centers", "4").exit_code == 0
+    shared = [SharedSummary.load(f"{name}.scm") for name in ("north", "south")]
+    assert shared[0].partition == shared[1].partition is not None
+
+
+def test_a_ledger_refuses_the_second_release(parties):
+    assert share(parties, "north", "--ledger", "ledger.json").exit_code == 0
+    assert len(Ledger.load("ledger.json").entries) == 1
+    result = share(parties, "north", "--ledger", "ledger.json", "--force")
+    assert result.exit_code == 1
+    assert "The ledger has 1 release with min_size" in result.stderr
+    shown = parties("inspect", "ledger.json")
+    assert shown.stdout.startswith("1 release")
+    assert "north" in shown.stdout
+
+
+def test_without_a_ledger_that_is_said(parties):
+    assert "No --ledger" in share(parties, "north").stderr
+    assert share(parties, "south", "--quiet").stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--privacy", "dp"), "--privacy dp needs --epsilon, --delta and --bounds."),
+        (NOISE, "--privacy dp needs --centers"),
+        ((*NOISE[:-1], "--bounds=3", "--centers", "4"), "expected two numbers"),
+        (
+            (*NOISE[:-1], "--bounds=3,-3", "--centers", "4"),
+            "the lower below the higher",
+        ),
+        (("--centers", "4"), "--centers needs --bounds"),
+    ],
+)
+def test_misuse(parties, options, words):
+    result = share(parties, "north", *options)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert not Path("north.scm").exists()
+
+
+def test_parties_of_other_recipes_do_not_go_together(parties):
+    share(parties, "north")
+    make_people(200).drop(columns="town").to_csv("public.csv", index=False)
+    parties("recipe", "public.csv", "-t", "happy", "-o", "recipe.lsvm", "--force")
+    share(parties, "south")
+    result = parties("merge", "north.scm", "south.scm", "-o", "both.lsvm")
+    assert result.exit_code == 1
+    assert "different numbers of columns" in result.stderr
+    merge = ("merge", "north.scm", "--recipe", "recipe.lsvm", "-o", "both.lsvm")
+    result = parties(*merge)
+    assert result.exit_code == 1
+    assert "The parties did not use this recipe" in result.stderr
+
+
+def test_merged_without_recipe_a_model_takes_numbers(parties):
+    share(parties, "north")
+    parties("merge", "north.scm", "-o", "one.lsvm", "--set", "C=100", "--seed", "3")
+    model = load("one.lsvm")
+    assert (model.C, model.random_state, model.covariance) == (100, 3, "diag")
+    encoder = load("recipe.lsvm")
+    rows = pd.DataFrame(
+        encoder.transform(pd.read_csv("south.csv")),
+        columns=encoder.get_feature_names_out(),
+    )
+    truth = pd.read_csv("south.csv")["happy"].to_numpy()
+    assert np.mean(model.predict(rows) == truth) > 0.8
+
+
+def test_shares_are_limited(parties):
+    make_people(100, 2).to_csv("south.csv", index=False)
+    for name in ("north", "south"):
+        share(parties, name)
+    merge = ("merge", "north.scm", "south.scm", "-o", "both.lsvm", "--json")
+    found = json.loads(parties(*merge, "--max-share", "0.5").stdout)
+    factors = [party["weight_factor"] for party in found["parties"]]
+    assert factors[0] < 0.5
+    assert factors[1] == 1.0

@@ -1,0 +1,158 @@
+"""``localsvm predict`` and ``localsvm evaluate``."""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import dump_svmlight_file
+
+from localsvm.cli import _rows
+from localsvm.data import read_batches
+from localsvm.export import load
+from localsvm.inspect import score_model
+
+
+@pytest.fixture
+def streamed(monkeypatch):
+    """Every file is long enough for batches."""
+    short = partial(read_batches, whole_below=0, batch_rows=70)
+    monkeypatch.setattr(_rows, "read_batches", short)
+
+
+@pytest.fixture
+def expected(call):
+    return load("people.lsvm").predict(pd.read_csv("people.csv"))
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.parquet"])
+def test_predictions_are_the_models(call, expected, name):
+    result = call("predict", "people.lsvm", "people.csv", "-o", name)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == f"300 rows: {name}\n"
+    read = pd.read_parquet if name.endswith("parquet") else pd.read_csv
+    found = read(name)
+    assert list(found.columns) == ["prediction"]
+    assert found["prediction"].tolist() == expected.tolist()
+
+
+def test_batches_give_the_same(call, expected, streamed):
+    call("predict", "people.lsvm", "people.csv", "-o", "out.csv", "--keep", "age")
+    found = pd.read_csv("out.csv")
+    assert found["prediction"].tolist() == expected.tolist()
+    assert found["age"].tolist() == pd.read_csv("people.csv")["age"].tolist()
+
+
+def test_standard_output_has_the_table_alone(call, expected):
+    result = call("predict", "people.lsvm", "people.csv")
+    assert result.stdout.splitlines() == ["prediction", *expected]
+    assert result.stderr == ""
+
+
+def test_columns_are_kept_as_they_stand(call):
+    people = pd.read_csv("people.csv", dtype=str).head(3)
+    people["key"] = ["007", "1.50", "a,b"]
+    people.to_csv("new.csv", index=False)
+    result = call(
+        *("predict", "people.lsvm", "new.csv", "--scores"),
+        *("--keep", "key", "--keep", "income"),
+    )
+    lines = result.stdout.splitlines()
+    assert lines[0] == "key,income,prediction,score_yes"
+    assert lines[1].startswith(f"007,{people['income'][0]},")
+    assert lines[3].startswith('"a,b",')
+
+
+def test_scores_and_probabilities(call):
+    fit = ("fit", "people.csv", "-t", "happy", "-o", "mix.lsvm", "-m", "mixture")
+    call(*fit)
+    call("predict", "mix.lsvm", "people.csv", "-o", "out.csv", "--proba", "--scores")
+    found, model = pd.read_csv("out.csv"), load("mix.lsvm")
+    people = pd.read_csv("people.csv")
+    np.testing.assert_allclose(
+        found[["proba_no", "proba_yes"]], model.predict_proba(people), atol=1e-12
+    )
+    np.testing.assert_allclose(found["score_yes"], model.decision_function(people))
+
+
+def test_columns_may_be_in_any_order_and_more(call, expected):
+    people = pd.read_csv("people.csv")[["town", "income", "age"]].assign(other="x")
+    people.to_csv("new.csv", index=False)
+    result = call("predict", "people.lsvm", "new.csv")
+    assert result.stdout.splitlines()[1:] == list(expected)
+
+
+def test_rows_can_be_chosen(call):
+    call("predict", "people.lsvm", "people.csv", "-o", "out.csv", "--where", "age=30")
+    # Age is a feature: without it the model cannot answer.
+    assert not Path("out.csv").exists()
+    people = pd.read_csv("people.csv").assign(part=["a", "b"] * 150)
+    people.to_csv("new.csv", index=False)
+    result = call("predict", "people.lsvm", "new.csv", "--where", "part=b", "--json")
+    assert result.exit_code == 2
+    out = ("-o", "out.csv", "--json")
+    result = call("predict", "people.lsvm", "new.csv", "--where", "part=b", *out)
+    assert json.loads(result.stdout) == {"predictions": "out.csv", "n_rows": 150}
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (("--proba",), 2, "people.lsvm gives no probabilities; take --scores"),
+        (("--keep", "agge"), 1, "people.csv has no column 'agge'; close names: 'age'"),
+        (("--keep", "prediction"), 2, "the predictions have that name"),
+        (("-o", "out.xlsx"), 2, "unknown kind of table"),
+        (("-o", "people.csv"), 2, "people.csv exists"),
+        (("--where", "town=Rom"), 1, "no row with 'Rom' in column 'town'"),
+    ],
+)
+def test_what_is_wrong_is_said(call, options, code, words):
+    result = call("predict", "people.lsvm", "people.csv", *options)
+    assert result.exit_code == code
+    assert words in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_wrong_value_late_in_a_file_leaves_nothing(call, streamed):
+    people = pd.read_csv("people.csv", dtype=str)
+    people.loc[200, "town"] = None
+    people.loc[201, "age"] = "old"
+    people.to_csv("new.csv", index=False)
+    result = call("predict", "people.lsvm", "new.csv", "-o", "out.csv")
+    assert result.exit_code == 1
+    assert "'old' in row 61" in result.stderr
+    assert "Rows are counted from row 140 on here." in result.stderr
+    assert not [path for path in Path().iterdir() if "out.csv" in path.name]
+
+
+def test_evaluate_scores_the_rows(call):
+    result = call("evaluate", "people.lsvm", "people.csv", "--json")
+    people = pd.read_csv("people.csv")
+    scores = score_model(load("people.lsvm"), people, people["happy"])
+    found = json.loads(result.stdout)
+    assert found.pop("model") == "people.lsvm"
+    assert found.pop("data") == "people.csv"
+    assert found == json.loads(json.dumps(scores.to_dict()))
+    text = call("evaluate", "people.lsvm", "people.csv").stdout
+    assert text == f"{scores}\n"
+
+
+def test_evaluate_takes_another_target(call):
+    people = pd.read_csv("people.csv").rename(columns={"happy": "glad"})
+    people.to_csv("new.csv", index=False)
+    result = call("evaluate", "people.lsvm", "new.csv")
+    assert result.exit_code == 1
+    assert "has no column 'happy'" in result.stderr
+    assert call("evaluate", "people.lsvm", "new.csv", "-t", "glad").exit_code == 0
+
+
+def test_sparse_rows_of_fewer_columns_are_filled_up(call):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 5)) * (rng.random((200, 5)) < 0.5)
+    dump_svmlight_file(X, X[:, 0] > 0, "a.svm", zero_based=False)
+    call("fit", "a.svm", "-o", "sparse.lsvm", "-m", "clustered")
+    Path("b.svm").write_text("1 1:2.5\n0 1:-2.5\n")
+    result = call("predict", "sparse.lsvm", "b.svm")
+    assert result.stdout.splitlines() == ["prediction", "1", "0"]

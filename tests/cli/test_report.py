@@ -1,0 +1,64 @@
+"""``localsvm report`` and ``localsvm tune``."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from localsvm.export import describe_file, load
+
+REPORT = ("report", "people.lsvm", "people.csv", "-o", "report.html")
+
+
+def test_the_report_is_a_page(call):
+    result = call(*REPORT, "--title", "Who is happy?")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("Report: report.html (")
+    assert "No --train" in result.stderr
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "Who is happy?" in page
+    assert "people.lsvm" in page
+    assert call(*REPORT).exit_code == 2
+
+
+def test_training_rows_are_given_or_found(call):
+    people = pd.read_csv("people.csv").assign(part=["a", "b"] * 150)
+    people.to_csv("parts.csv", index=False)
+    fit = ("fit", "parts.csv", "-t", "happy", "-o", "a.lsvm", "-m", "clustered")
+    call(*fit, "--where", "part=a")
+    report = ("report", "a.lsvm", "parts.csv", "--where", "part=b", "-o", "found.html")
+    result = call(*report)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "HistGradientBoosting" in Path("found.html").read_text(encoding="utf-8")
+    given = (*REPORT, "--train", "parts.csv", "--json", "--no-peers")
+    result = call(*given)
+    assert json.loads(result.stdout)["n_rows"] == 300
+    assert "HistGradientBoosting" not in Path("report.html").read_text("utf-8")
+
+
+@pytest.fixture
+def tuned(call):
+    command = ("tune", "people.csv", "-t", "happy", "-o", "best.lsvm")
+    options = ("--time-budget", "3", "-m", "clustered", "-m", "reduced", "--seed", "4")
+    return lambda *more: call(*command, *options, *more)
+
+
+def test_tune_races_methods_and_keeps_the_winner(call, tuned):
+    result = tuned()
+    assert result.exit_code == 0, result.output
+    assert "people.csv: 300 rows, 3 columns, 2 classes" in result.stderr
+    assert "Held-out accuracy" in result.stdout
+    notes = describe_file("best.lsvm").notes
+    assert notes["held_out"]["accuracy"]["value"] > 0.7
+    assert notes["seed"] == 4
+    assert set(load("best.lsvm").classes_) == {"yes", "no"}
+    assert call("predict", "best.lsvm", "people.csv").exit_code == 0
+
+
+def test_tune_tells_what_it_tried_as_json(tuned):
+    found = json.loads(tuned("--json", "--quiet").stdout)
+    assert found["model"] == "best.lsvm"
+    assert found["method"] in ("clustered", "reduced")
+    assert {trial["method"] for trial in found["trials"]} == {"clustered", "reduced"}
