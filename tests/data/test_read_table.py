@@ -155,6 +155,14 @@ def test_quoted_fields_may_hold_delimiters_and_line_ends(tmp_path):
     assert read_table(path).X["b"].tolist() == ["x, y\nz", 'say "hi"']
 
 
+def test_quoted_line_ends_anywhere_in_a_large_file(tmp_path):
+    field = "line\n" * 2000
+    path = write(tmp_path, "a,b\n" + f'1,"{field}x"\n' * 1000)
+    X = read_table(path).X
+    assert len(X) == 1000
+    assert X["b"].unique().tolist() == [f"{field}x"]
+
+
 def test_blanks_around_fields_and_names_do_not_count(tmp_path):
     path = write(tmp_path, "age, sex , n\n39, Male, 1\n 40 , ?, ?\n")
     X = read_table(path).X
@@ -286,6 +294,11 @@ def test_arff(tmp_path, name):
     assert X["iso"][0] == pd.Timestamp("2001-02-03 04:05:06")
     assert X.iloc[1].isna().all()
     assert read_table(path, target="age", where="color=red").y.tolist() == [1.5]
+
+
+def test_mark_at_the_beginning_of_arff(tmp_path):
+    path = write(tmp_path, "\ufeff@attribute a real\n@data\n1\n", "t.arff")
+    assert read_table(path).X.to_dict("list") == {"a": [1]}
 
 
 def test_npz(tmp_path):

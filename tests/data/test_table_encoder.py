@@ -212,6 +212,13 @@ def test_number_categories_have_one_name_in_all_types():
         assert_array_equal(encoder.transform(train.assign(c=values)), expected)
 
 
+def test_equal_names_of_categories_are_one_category():
+    frame = pd.DataFrame({"c": pd.Series([1, "1", "a", None, 1.0], dtype=object)})
+    out = encode(frame)
+    assert out["c=1"].tolist() == [1, 1, 0, 0, 1]
+    assert out["c=(missing)"].tolist() == [0, 0, 0, 1, 0]
+
+
 def test_only_new_values_raise_a_warning():
     train = pd.DataFrame({"c": ["a", "b"] * 15, "x": [1.5] * 29 + [2]})
     encoder = TableEncoder().fit(train)
@@ -500,6 +507,11 @@ def test_many_categories_give_sparse_output(n_columns, is_sparse):
     assert sparse.issparse(out) is is_sparse
 
 
+def test_many_numbers_give_dense_output():
+    X = np.random.default_rng(0).normal(size=(5, 300))
+    assert not sparse.issparse(TableEncoder().fit_transform(X))
+
+
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_single_precision(is_sparse):
     encoder = TableEncoder(dtype="float32", sparse_output=is_sparse)
@@ -565,6 +577,7 @@ def test_doubtful_columns_raise_a_warning(values, message):
         np.arange(N) * 2,
         np.arange(N) / 2,
         [*range(N - 1), 5],
+        [0, 0, *range(2, N)],
         list("ab") * (N // 2),
         [f"K{i % 15}" for i in range(N)],
     ],

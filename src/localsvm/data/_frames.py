@@ -44,6 +44,8 @@ def _plain(arrow: Any, field: Any, column: Any) -> Any:
     if types.is_time(kind):
         moments = column.cast(arrow.time64("us")).cast(arrow.int64())
         return moments.cast(arrow.duration("us"))
+    if types.is_dictionary(kind) and types.is_unsigned_integer(kind.index_type):
+        return column.cast(arrow.dictionary(arrow.int64(), kind.value_type))
     if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
         raise ValueError(
             f"has values of type {kind} in column {field.name!r}; expected one number, "

@@ -21,7 +21,6 @@ _UNREADABLE = (
     EOFError,
     KeyError,
     MemoryError,
-    NotImplementedError,
     OverflowError,
     SyntaxError,
     RuntimeError,

@@ -124,6 +124,4 @@ def _labels(frame: Any, target: str) -> NDArray[Any]:
             f"the first in row {int(missing.argmax())} (the first is 0); remove these "
             "rows."
         )
-    if hasattr(values, "cat"):
-        values = values.astype(values.cat.categories.dtype)
     return np.asarray(values.to_numpy())
