@@ -126,7 +126,8 @@ def read_table(
     n_features : int, default=None
         Number of columns of svmlight, as the model knows it; None is what is found.
     zero_based : bool or "auto", default="auto"
-        Whether the first column of svmlight is 0. "auto" says so if a 0 is there.
+        Whether the first column of svmlight is 0. "auto" says so if a 0 is there; say
+        it yourself for rows of a model, since a few of them may happen to have no 0.
 
     Returns
     -------
