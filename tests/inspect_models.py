@@ -73,8 +73,12 @@ def make_rows(n_classes=2, n_samples=300, seed=0):
 @cache
 def fitted(name, n_classes=2):
     """Fit a model once for all tests, which must not change it."""
+    return clone(MODELS[name]).fit(*training_rows(n_classes))
+
+
+def training_rows(n_classes=2):
     X, y = make_rows(n_classes)
-    return clone(MODELS[name]).fit(X[:200], y[:200])
+    return X[:200], y[:200]
 
 
 def held_out(n_classes=2):

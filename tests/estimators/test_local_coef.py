@@ -140,16 +140,18 @@ def test_share_of_a_cluster_is_its_part_of_the_sum():
     regions, weights = model.region(X, return_weights=True)
     np.testing.assert_array_equal(regions[:, 0], model.region(X))
     assert (np.diff(weights, axis=1) <= 0).all()
-    np.testing.assert_allclose(weights.sum(axis=1), 1)
+    np.testing.assert_allclose(np.abs(weights).sum(axis=1), 1)
     assert set(regions.ravel()) == set(model.support_)
-    # The signed shares are the decision without its intercept, up to their scale.
-    sign = np.where(model.summary_.label == 1, 1, -1)[regions]
-    balance = (sign * weights).sum(axis=1)
-    decision = model.decision_function(X) - model.intercept_
-    np.testing.assert_array_equal(np.sign(balance), np.sign(decision))
+    own = model.summary_.label[regions] == model.predict(X)[:, np.newaxis]
+    np.testing.assert_array_equal(weights > 0, own)
+    # For two classes their sum is the decision without its intercept, up to a scale.
+    decision = model.decision_function(X)
+    speaks_for = np.where(decision > 0, 1, -1) * (decision - model.intercept_)
+    np.testing.assert_array_equal(np.sign(weights.sum(axis=1)), np.sign(speaks_for))
     # Far away, where all kernel values are zero, there are still shares.
     far = np.full((1, X.shape[1]), 1e3)
-    np.testing.assert_allclose(model.region(far, return_weights=True)[1].sum(), 1)
+    shares = model.region(far, return_weights=True)[1]
+    np.testing.assert_allclose(np.abs(shares).sum(), 1)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -122,6 +122,20 @@ def test_csr_matrix_and_array_give_the_same_model(changes, n_classes):
     assert models[0].score(stored[0], y) > 0.7
 
 
+@pytest.mark.parametrize(
+    "changes", [{"scaling": "quantile"}, {"scaling": "standard"}, {"metric": "full"}]
+)
+def test_model_of_dense_rows_answers_sparse_ones_alike(changes, n_classes):
+    X, y = make_rows(200, n_classes)
+    X = X * (np.abs(X) > 0.7) + 3 * (X > 0)
+    model = StagedSVC(**GIVEN | {"threshold": 0.9} | changes).fit(X, y)
+    stored = sparse.csr_array(X)
+    expected = model.decision_function(X)
+    np.testing.assert_allclose(model.decision_function(stored), expected, atol=1e-6)
+    np.testing.assert_array_equal(model.region(stored), model.region(X))
+    np.testing.assert_allclose(model.local_coef(stored)[0], model.local_coef(X)[0])
+
+
 def test_labels_may_be_words(n_classes):
     X, y = make_rows(200, n_classes)
     words = np.array(["ant", "bee", "cat"])[y]

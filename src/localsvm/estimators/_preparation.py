@@ -133,6 +133,12 @@ class Preparation:
         map_row_blocks(prepare_block, X.shape[0], n_jobs)
         return out
 
+    @property
+    def keeps_zeros(self) -> bool:
+        """Whether sparse rows stay sparse."""
+        centred = self.quantiles is not None or self.offset.any()
+        return self.components.ndim == 1 and not centred
+
     def then(self, metric: GradientMetric) -> Preparation:
         """Go on with the map of a metric that was fitted to the prepared rows."""
         components, factor = self.components, metric.components_

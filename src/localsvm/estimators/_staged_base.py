@@ -107,6 +107,12 @@ class BaseStagedSVC(BaseLocalClassifier):
     def _find_stages(self, Z: Any) -> NDArray[np.int64]:
         return 1 + self._is_hard(self.first_stage_._decide(Z)).astype(np.int64)
 
+    def _check_query_rows(self, X: Any) -> Any:
+        rows = super()._check_query_rows(X)
+        if sparse.issparse(rows) and not self._preparation.keeps_zeros:
+            return rows.toarray()
+        return rows
+
     def _prepare(self, X: Any) -> Any:
         return self._preparation.apply(X, self.n_jobs)
 

@@ -107,7 +107,7 @@ class BaseSupportClusterSVC(BaseLocalClassifier):
         return int(self._fitted_machine().n_iter.max(initial=1))
 
     def region(self, X: Any, *, return_weights: bool = False) -> Any:
-        """Cluster with the largest share in the decision of each row.
+        """Cluster that speaks most for the predicted class of each row.
 
         Parameters
         ----------
@@ -122,14 +122,17 @@ class BaseSupportClusterSVC(BaseLocalClassifier):
             support clusters, the largest share first.
         weights : ndarray of shape (n_samples, n_support)
             Only with ``return_weights``: size of a cluster's dual times its kernel
-            value, summed over the SVMs; rows sum to one.
+            value, summed over the SVMs and divided by the sum of them all; negative for
+            clusters of other classes than the predicted one.
         """
-        X = self._check_query_rows(X)
-        regions, shares = self._decision_shares(X)
+        predicted = self.predict(X)
+        regions, shares = self._decision_shares(self._check_query_rows(X))
+        own = np.asarray(self.summary_.label)[regions] == predicted[:, np.newaxis]
+        signed = np.where(own, shares, -shares)
         if not return_weights:
-            return regions[shares.argmax(axis=1)]
-        order = np.argsort(-shares, axis=1, kind="stable")
-        return regions[order], np.take_along_axis(shares, order, axis=1)
+            return regions[signed.argmax(axis=1)]
+        order = np.argsort(-signed, axis=1, kind="stable")
+        return regions[order], np.take_along_axis(signed, order, axis=1)
 
     def local_coef(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """Weights of the linear function that touches each row's decision.

@@ -1,7 +1,15 @@
-"""Look inside a fitted model: explain one prediction, draw the regions, score it."""
+"""Look inside a fitted model: explain predictions, describe regions, draw, score."""
 
+from localsvm.inspect._border import Border, Shift
+from localsvm.inspect._changes import Change
 from localsvm.inspect._confusion import ClassScore
-from localsvm.inspect._explain import Contribution, Explanation, explain
+from localsvm.inspect._explain import explain
+from localsvm.inspect._explanation import (
+    ColumnContribution,
+    Contribution,
+    Explanation,
+    Margin,
+)
 from localsvm.inspect._intervals import Estimate
 from localsvm.inspect._peers import PeerScore, compare_peers
 from localsvm.inspect._region_map import RegionMapDisplay
@@ -11,15 +19,20 @@ from localsvm.inspect._report import write_report
 from localsvm.inspect._scores import Scores, score_model
 
 __all__ = [
+    "Border",
+    "Change",
     "ClassScore",
+    "ColumnContribution",
     "Contribution",
     "Estimate",
     "Explanation",
+    "Margin",
     "PeerScore",
     "RegionMapDisplay",
     "RegionRow",
     "RegionTable",
     "Scores",
+    "Shift",
     "TopFeature",
     "compare_peers",
     "explain",

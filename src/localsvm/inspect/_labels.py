@@ -36,7 +36,7 @@ class LabelCoding:
         values = column_or_1d(y).tolist()
         found = set(values)
         known = model.classes_.tolist()
-        n_missing = sum(map(_is_missing, values)) if any(map(_is_missing, found)) else 0
+        n_missing = sum(map(is_missing, values)) if any(map(is_missing, found)) else 0
         if n_missing:
             raise ValueError(
                 f"{name} has {n_missing} missing labels; expected one for each row. "
@@ -85,7 +85,8 @@ def _positions(labels: tuple[Any, ...], values: list[Any]) -> NDArray[np.intp]:
     return np.fromiter(map(place.__getitem__, values), np.intp, len(values))
 
 
-def _is_missing(label: Any) -> bool:
+def is_missing(label: Any) -> bool:
+    """Whether a label or a value is None, NaN or the like."""
     try:
         return label is None or bool(label != label)
     except TypeError:  # pandas.NA is neither equal nor unequal to itself

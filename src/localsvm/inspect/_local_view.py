@@ -68,10 +68,15 @@ class LocalView:
         values = _in_blocks(self.estimator.decision_function, points)
         return _with_first(values.reshape(len(values), -1), len(self.classes))
 
-    def slopes(self, points: Any) -> Floats:
-        """Weights of the scores, of shape (n_points, n_classes, n_features)."""
-        coef, _ = self.estimator.local_coef(points)
-        return _with_first(coef, len(self.classes))
+    def linear_functions(self, points: Any) -> tuple[Floats, Floats]:
+        """Weights (n_points, n_classes, n_features) and intercepts of the scores."""
+        coef, intercept = self.estimator.local_coef(points)
+        n_classes = len(self.classes)
+        return _with_first(coef, n_classes), _with_first(intercept, n_classes)
+
+    def slopes(self, point: Floats) -> Floats:
+        """Weights of the scores at one point, of shape (n_classes, n_features)."""
+        return np.asarray(self.linear_functions(point[np.newaxis])[0][0])
 
     def regions(self, points: Any) -> NDArray[np.intp]:
         """Region of each point."""
