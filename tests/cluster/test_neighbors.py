@@ -318,3 +318,20 @@ def test_share_of_rows_visited_is_estimated_on_a_sample():
 
 def test_rows_that_are_all_equal_are_all_visited():
     assert share_visited(np.ones((200, 3)), 1) == 1
+
+
+@pytest.mark.parametrize(
+    ("search", "name"),
+    [
+        (TreeNeighbors(0), "leaf_size"),
+        (TreeNeighbors(2.0), "leaf_size"),
+        (KernelNeighbors("rbf"), "kernel"),
+        (KernelNeighbors(Kernel("poly"), max_features=None), "max_features"),
+        (ShortListNeighbors("pca"), "transformer"),
+        (ShortListNeighbors(PCA(2), n_candidates=0), "n_candidates"),
+        (ShortListNeighbors(PCA(2), exact="euclidean"), "exact"),
+    ],
+)
+def test_bad_parameters_are_named(search, name):
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of"):
+        search.fit(np.eye(3))

@@ -14,6 +14,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from localsvm import _core
+from localsvm._checks import check_parameters, integer, one_of, with_methods
 from localsvm._threads import (
     call_interruptibly,
     map_interruptibly,
@@ -56,6 +57,7 @@ class TreeNeighbors(BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Build the tree; O(n log n)."""
+        self._check_parameters()
         wide = check_array(X, dtype=np.float64, order="C")
         self.tree_ = KDTree(wide, leafsize=self.leaf_size)
         return self
@@ -69,6 +71,21 @@ class TreeNeighbors(BaseEstimator):
         ranks = np.arange(1, n_neighbors + 1)
         distances, rows = self.tree_.query(np.asarray(X, dtype=np.float64), ranks)
         return (distances, rows) if return_distance else rows
+
+    def _check_parameters(self) -> None:
+        check_parameters(self, leaf_size=integer(1))
+
+    def __getstate__(self) -> Any:
+        """Give the rows in place of the tree, which not every format can hold."""
+        state = dict(super().__getstate__())
+        tree = state.pop("tree_", None)
+        return state if tree is None else state | {"rows": np.asarray(tree.data)}
+
+    def __setstate__(self, state: Any) -> None:
+        rows = state.get("rows")
+        super().__setstate__({name: state[name] for name in state if name != "rows"})
+        if rows is not None:
+            self.tree_ = KDTree(rows, leafsize=self.leaf_size)
 
 
 class KernelNeighbors(BaseEstimator):
@@ -108,6 +125,7 @@ class KernelNeighbors(BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Map the rows, or keep them with their kernel values with themselves."""
+        self._check_parameters()
         rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
         self.n_samples_fit_ = rows.shape[0]
         n_features = self.kernel.n_explicit_features(rows.shape[1])
@@ -137,6 +155,13 @@ class KernelNeighbors(BaseEstimator):
             return rows
         squared = smallest + self.kernel.diagonal(X)[:, np.newaxis]
         return np.sqrt(np.maximum(squared, 0.0)), rows
+
+    def _check_parameters(self) -> None:
+        check_parameters(
+            self,
+            kernel=with_methods("diagonal", "features"),
+            max_features=integer(0),
+        )
 
 
 class ShortListNeighbors(BaseEstimator):
@@ -187,6 +212,7 @@ class ShortListNeighbors(BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Transform the rows and index them."""
+        self._check_parameters()
         rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
         transformer = clone(self.transformer).fit(rows)
         cheap = transformer.transform(rows)
@@ -215,6 +241,14 @@ class ShortListNeighbors(BaseEstimator):
         if not return_distance:
             return found
         return np.take_along_axis(distances, nearest, axis=1), found
+
+    def _check_parameters(self) -> None:
+        check_parameters(
+            self,
+            transformer=with_methods("fit", "transform"),
+            n_candidates=integer(1),
+            exact=one_of(None) | with_methods("__call__"),
+        )
 
     def _distances(self, query: Any, rows: Any) -> NDArray[Any]:
         if self.exact is not None:

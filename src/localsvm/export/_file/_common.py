@@ -34,6 +34,19 @@ SEARCHED: Fields = {
     "cv_results_": Told(),
     "n_splits_": Whole(1),
 }
+# Below this, rounding may keep the solver from ever ending.
+_LEAST_TOL = 1e-6
+
+
+def check_ends(tol: float, limited: bool) -> None:
+    """Raise for a model that solves when it predicts, and may never have done so."""
+    if not limited and tol < _LEAST_TOL:
+        raise ValueError(
+            f"tol={tol} without a limit of steps may keep predictions from ending; "
+            f"expected at least {_LEAST_TOL} in a model file, or max_iter."
+        )
+
+
 # A higher power takes its time, and is of no use.
 KERNEL = Record(
     Kernel,

@@ -29,6 +29,8 @@ class FileDescription:
         Of the format.
     written_by : str
         Name and version of the library.
+    scikit_learn : str
+        Version of scikit-learn at hand when it was saved.
     notes : any JSON
         What was given to :func:`save`.
     arrays : dict of str to (str, tuple of int)
@@ -42,6 +44,7 @@ class FileDescription:
     steps: dict[str, str]
     version: int
     written_by: str
+    scikit_learn: str
     notes: Any
     arrays: dict[str, tuple[str, tuple[int, ...]]]
     n_bytes: int
@@ -75,9 +78,13 @@ def describe_file(path: str | os.PathLike[str]) -> FileDescription:
         return FileDescription(
             _name_of(model),
             params,
-            {name: _name_of(step) for name, step in steps.items()},
+            {
+                name: _name_of(step) if isinstance(step, dict) else str(step)
+                for name, step in steps.items()
+            },
             whole.version,
             whole.written_by,
+            whole.header["scikit_learn"],
             whole.header["notes"],
             whole.arrays,
             whole.n_bytes,
@@ -96,8 +103,6 @@ class _InWords(Source):
 
 
 def _name_of(plain: Any) -> str:
-    if plain is None or plain == "passthrough":
-        return str(plain)
     name = plain.get("class") if isinstance(plain, dict) else None
     if not isinstance(name, str):
         raise ValueError(f"it holds {plain!r:.60}; expected a model.")

@@ -73,8 +73,9 @@ class Number(Field):
 
     def read(self, plain: Any, place: str, source: Source, dims: Dims) -> float:
         value = read_value(plain, place, source)
-        if type(value) is not float:
+        if type(value) not in (int, float):
             raise ValueError(f"{place} is {plain!r:.40}; expected a number.")
+        value = float(value)
         if self._finite and not math.isfinite(value):
             raise ValueError(f"{place} is {value}; expected a finite number.")
         if value < self._low or (self._above and value == self._low):

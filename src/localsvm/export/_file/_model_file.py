@@ -6,6 +6,7 @@ import json
 import os
 from typing import Any
 
+import sklearn
 from sklearn.utils.validation import check_is_fitted
 
 from localsvm._plain_file import prefix_errors, read_plain_file, write_plain_file
@@ -72,7 +73,11 @@ def save(model: Any, path: str | os.PathLike[str], *, notes: Any = None) -> None
         check_is_fitted(model)
     sink = Sink()
     plain = write_object(model, "model", sink, *_KINDS)
-    header = {"model": plain, "notes": json.loads(text)}
+    header = {
+        "model": plain,
+        "notes": json.loads(text),
+        "scikit_learn": sklearn.__version__,
+    }
     write_plain_file(path, FORMAT, VERSION, header, sink.arrays)
 
 
@@ -110,9 +115,11 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def check_header(header: dict[str, Any]) -> None:
-    """Raise a ValueError unless there are a model and notes."""
-    if set(header) != {"model", "notes"}:
+    """Raise a ValueError unless there are a model, notes and a version."""
+    if set(header) != {"model", "notes", "scikit_learn"}:
         raise ValueError(
             f"its header has the fields {', '.join(sorted(header)):.200}; expected "
-            "model and notes."
+            "model, notes and scikit_learn."
         )
+    if not isinstance(header["scikit_learn"], str):
+        raise ValueError(f"it was written with {header['scikit_learn']!r:.60}.")

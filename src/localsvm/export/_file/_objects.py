@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.pipeline import Pipeline
+
 from localsvm.export._file._fields import Field
 from localsvm.export._file._params import read_params, write_params
 from localsvm.export._file._specs import (
@@ -35,7 +37,7 @@ def write_object(value: Any, place: str, sink: Sink, *kinds: str) -> dict[str, A
         "params": write_params(spec, value, place, sink, fitted=True),
         "fitted": write_fields(spec.fields, values, place, sink, dims),
     }
-    _check(spec, values, place, dims)
+    _check(spec, value, values, place, dims)
     output = vars(value).get(_OUTPUT)
     return plain if not output else plain | {"output": output["transform"]}
 
@@ -58,7 +60,7 @@ def read_object(plain: Any, place: str, source: Source, *kinds: str) -> Any:
     unfitted = read_params(spec, plain["params"], place, source, fitted=True)
     dims = Dims()
     values = read_fields(spec.fields, plain["fitted"], place, source, dims)
-    _check(spec, values, place, dims)
+    _check(spec, unfitted, values, place, dims)
     fitted = spec.make(unfitted, values, dims)
     if "output" not in plain:
         return fitted
@@ -104,7 +106,7 @@ class Part(Field):
 
     def _bind(self, value: Any, place: str, dims: Dims) -> None:
         if self._columns:
-            dims.bind(self._columns, value.n_features_in_, place)
+            dims.bind(self._columns, columns_of(value, place), place)
 
 
 class Metric(Field):
@@ -127,6 +129,17 @@ class Metric(Field):
         return value
 
 
+def columns_of(value: Any, place: str) -> int:
+    """Columns that a fitted object takes; of a pipeline, its first step that is one."""
+    while isinstance(value, Pipeline):
+        present = [step for _, step in value.steps if step not in (None, "passthrough")]
+        value = present[0]
+    columns = getattr(value, "n_features_in_", None)
+    if columns is None:
+        raise ValueError(f"{place} does not say how many columns it takes.")
+    return int(columns)
+
+
 def width_of(transformer: Any, place: str) -> int:
     """Columns that a fitted transformer of the table gives."""
     spec = find_spec(transformer)
@@ -141,7 +154,7 @@ def _bind_width(metric: Any, place: str, dims: Dims) -> None:
     if metric is None:
         dims.bind("mapped_columns", dims["columns"], place)
         return
-    dims.bind("columns", metric.n_features_in_, place)
+    dims.bind("columns", columns_of(metric, place), place)
     dims.bind("mapped_columns", width_of(metric, place), place)
 
 
@@ -162,8 +175,10 @@ def _fitted_values(spec: Spec, value: Any, place: str) -> dict[str, Any]:
     return spec.take(values)
 
 
-def _check(spec: Spec, values: dict[str, Any], place: str, dims: Dims) -> None:
+def _check(
+    spec: Spec, model: Any, values: dict[str, Any], place: str, dims: Dims
+) -> None:
     try:
-        spec.check(values, dims)
+        spec.check(model, values, dims)
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from error

@@ -54,8 +54,9 @@ def _make_lloyd(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
     return unfitted
 
 
-def _check_tree(values: Mapping[str, Any], dims: Dims) -> None:
+def _check_tree(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
     """Every cut belongs to one node, its sides come later, and leaves are clusters."""
+    del model
     content = values["_tree"].content
     dims.bind("nodes", 2 * dims["cuts"] + 1, "_tree.content")
     nodes = np.flatnonzero(content >= 0)

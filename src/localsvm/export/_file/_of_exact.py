@@ -25,23 +25,15 @@ from localsvm.export._file._specs import Fields, Spec
 from localsvm.export._file._store import Dims
 
 
-def _check_coef(values: Mapping[str, Any], dims: Dims) -> None:
-    linear = values["_kernel"].name == "linear"
-    expected = dims["columns"] if linear else 0
+def _check_coef(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
+    kernel = values["_kernel"].name
+    if model.kernel != kernel:
+        raise ValueError(f"_kernel is {kernel!r}, but the parameter {model.kernel!r}.")
+    expected = dims["columns"] if kernel == "linear" else 0
     if values["_coef"].shape[1] != expected:
         raise ValueError(
             f"_coef has {values['_coef'].shape[1]} columns; expected {expected}."
         )
-
-
-def _make_reduced(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
-    del dims
-    vars(unfitted).update(values)
-    if unfitted.kernel != values["_kernel"].name:
-        raise ValueError(
-            f"_kernel is not the parameter kernel={unfitted.kernel!r:.40}."
-        )
-    return unfitted
 
 
 _LINEAR: Fields = {
@@ -75,7 +67,6 @@ SPECS = (
         },
         left_out=frozenset({"_first"}),
         check=_check_coef,
-        make=_make_reduced,
     ),
     *(
         Spec(cls, "linear", _LINEAR)

@@ -10,7 +10,13 @@ import numpy as np
 from localsvm.estimators import LocalSVC, LocalSVCCV, NeighborSVC
 from localsvm.estimators._global_model import GlobalModel
 from localsvm.estimators._router import Router
-from localsvm.export._file._common import KERNEL, MAPPED_CLASSIFIER, REGIONS, SEARCHED
+from localsvm.export._file._common import (
+    KERNEL,
+    MAPPED_CLASSIFIER,
+    REGIONS,
+    SEARCHED,
+    check_ends,
+)
 from localsvm.export._file._fields import (
     Flag,
     Maybe,
@@ -96,7 +102,8 @@ def check_models(values: Mapping[str, Any], dims: Dims) -> None:
         raise ValueError("_models.gamma has 0 for a model with pairs.")
 
 
-def _check_local(values: Mapping[str, Any], dims: Dims) -> None:
+def _check_local(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
+    del model
     check_models(values, dims)
     known = values["global_model_"]
     if known is not None and not np.isin(known.classes_, values["classes_"]).all():
@@ -117,11 +124,17 @@ def _make_local(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
     return unfitted
 
 
+def _check_neighbor(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
+    k = values["n_neighbors_"]
+    if k > dims["training_rows"]:
+        raise ValueError("n_neighbors_ is more than there are rows.")
+    every = model.max_iter == "auto" and k == dims["training_rows"]
+    check_ends(model.tol, not every and model.max_iter != -1)
+
+
 def _make_neighbor(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
     vars(unfitted).update(values)
     kernel, local = values["_kernel"], values["_local"]
-    if values["n_neighbors_"] > dims["training_rows"]:
-        raise ValueError("n_neighbors_ is more than there are rows.")
     unfitted._rows = LabelledRows(**values["_rows"], n_classes=dims["classes"])
     unfitted._local = LocalKernel(kernel, local["C"], local["local_gamma"])
     unfitted.search_ = values["search_"](unfitted._rows.X)
@@ -163,6 +176,7 @@ SPECS = (
             "n_neighbors_": Whole(1),
             "n_iter_": Whole(1),
         },
+        check=_check_neighbor,
         make=_make_neighbor,
     ),
 )

@@ -8,7 +8,12 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from localsvm.export._file._fields import Field
-from localsvm.export._file._objects import read_object, width_of, write_object
+from localsvm.export._file._objects import (
+    columns_of,
+    read_object,
+    width_of,
+    write_object,
+)
 from localsvm.export._file._specs import Spec, find_spec
 from localsvm.export._file._store import Dims, Sink, Source
 
@@ -70,7 +75,7 @@ def _check_widths(steps: Any, place: str) -> None:
     if not present:
         raise ValueError(f"{place} has no step.")
     for i, (name, step) in enumerate(present):
-        columns = int(step.n_features_in_)
+        columns = columns_of(step, f"{place}.{name}")
         if width is not None and columns != width:
             raise ValueError(
                 f"{place}.{name} takes {columns} columns, but is given {width}."

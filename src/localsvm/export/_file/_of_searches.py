@@ -36,7 +36,7 @@ class Search(Field):
                 f"{place} is a {type(value).__name__}, which a model file cannot hold; "
                 "use joblib or skops."
             )
-        _check_kernel(value, place)
+        _check_kernel(value, place, written=True)
         plain = {
             "class": spec.name,
             "params": write_params(spec, value, place, sink, fitted=False),
@@ -64,7 +64,7 @@ class Search(Field):
         if set(plain) != expected:
             raise ValueError(f"{place} has the fields {sorted(plain)!r:.60}.")
         search = read_params(spec, plain["params"], place, source, fitted=False)
-        _check_kernel(search, place)
+        _check_kernel(search, place, written=False)
         if not short_list:
             return lambda rows: fit_search(search, rows)
         transformer = read_object(
@@ -87,16 +87,20 @@ def _short_list(
     return search.fitted_with(rows, transformer, build(transformer.transform(rows)))
 
 
-def _check_kernel(search: Any, place: str) -> None:
+def _check_kernel(search: Any, place: str, *, written: bool) -> None:
     """Raise where rows would be mapped to more features than there is memory for."""
     if not isinstance(search, KernelNeighbors):
         return
     if not isinstance(search.kernel, Kernel):
         raise ValueError(f"{place}.kernel is {search.kernel!r:.60}; expected a Kernel.")
-    KERNEL.write(search.kernel, f"{place}.kernel", Sink(), Dims())
-    Whole(0, _MOST_FEATURES).write(
-        search.max_features, f"{place}.max_features", Sink(), Dims()
-    )
+    places = f"{place}.kernel", f"{place}.max_features"
+    most = Whole(0, _MOST_FEATURES)
+    if written:
+        KERNEL.write(search.kernel, places[0], Sink(), Dims())
+        most.write(search.max_features, places[1], Sink(), Dims())
+    else:
+        KERNEL.read(_fields_of(search.kernel), places[0], Source({}), Dims())
+        most.read(search.max_features, places[1], Source({}), Dims())
 
 
 def _fields_of(value: Any) -> dict[str, Any]:

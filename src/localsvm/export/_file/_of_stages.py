@@ -88,7 +88,8 @@ _PREPARATION = Record(
 )
 
 
-def _check(values: Mapping[str, Any], dims: Dims) -> None:
+def _check(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
+    del model
     preparation = values["_preparation"]
     if preparation.components.ndim == 1:
         dims.bind("prepared", dims["columns"], "_preparation.offset")

@@ -10,7 +10,7 @@ import numpy as np
 from localsvm.cluster import GaussianSummary
 from localsvm.estimators import SupportClusterSVC
 from localsvm.estimators._cluster_machine import ClusterMachine, as_gaussians
-from localsvm.export._file._common import COLUMNS
+from localsvm.export._file._common import COLUMNS, check_ends
 from localsvm.export._file._fields import (
     Classes,
     Field,
@@ -18,6 +18,7 @@ from localsvm.export._file._fields import (
     Labels,
     Maybe,
     Number,
+    Text,
     Told,
     Word,
     doubles,
@@ -25,7 +26,7 @@ from localsvm.export._file._fields import (
     short_indices,
 )
 from localsvm.export._file._objects import Part
-from localsvm.export._file._specs import Record, Spec
+from localsvm.export._file._specs import Record, Several, Spec
 from localsvm.export._file._store import Dims, Sink, Source
 from localsvm.export._file._values import read_value, write_value
 from localsvm.kernels import ClusterKernel
@@ -77,8 +78,10 @@ class _Streams(Field):
         return streams
 
 
-def _check(values: Mapping[str, Any], dims: Dims) -> None:
+def _check(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
     summary, classes = values["summary_"], values["classes_"]
+    if values["_machine"] is None:
+        check_ends(model.tol, model.max_iter != -1)
     if not np.isin(np.asarray(summary.label), classes).all():
         raise ValueError("summary_.label has labels that are not in classes_.")
     if not set(values["_streams"]) <= set(classes.tolist()):
@@ -125,7 +128,7 @@ SPECS = (
                 mean=doubles("clusters", "columns"),
                 covariance=Maybe(_Covariance()),
                 label=Labels("clusters"),
-                feature_names=Told(),
+                feature_names=Maybe(Several(Text())),
             ),
             "_machine": Maybe(
                 Record(

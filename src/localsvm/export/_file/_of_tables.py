@@ -67,7 +67,8 @@ _COLUMN = Either(
 )
 
 
-def _check(values: Mapping[str, Any], dims: Dims) -> None:
+def _check(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
+    del model
     columns = values["columns_"]
     dims.bind("columns", len(columns), "columns_")
     if not any(column.n_features for column in columns):

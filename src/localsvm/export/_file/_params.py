@@ -26,12 +26,18 @@ _RANDOM_STATE = {
 def write_params(
     spec: Spec, value: Any, place: str, sink: Sink, *, fitted: bool
 ) -> dict[str, Any]:
-    """Parameters of an object; of a fitted one, those that are not among its fields."""
+    """Parameters of an object; of a fitted one, those that are not among its fields.
+
+    Those of other libraries are left out where they have their default, since they come
+    and go with versions.
+    """
     _check(spec, value, place)
+    known = inspect.signature(spec.cls).parameters
     return {
         name: _write_param(each, f"{place}.{name}", sink)
         for name, each in spec.params(value).items()
         if not (fitted and name in spec.fields)
+        and (spec.is_ours or not _is_default(each, known[name].default))
     }
 
 
@@ -56,6 +62,17 @@ def read_params(
         raise ValueError(f"{place} lacks parameters: {error}") from error
     _check(spec, value, place)
     return value
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    if value is default:
+        return True
+    simple = (bool, int, float, str)
+    return (
+        type(value) is type(default)
+        and isinstance(value, simple)
+        and (value == default)
+    )
 
 
 def _write_param(value: Any, place: str, sink: Sink) -> Any:

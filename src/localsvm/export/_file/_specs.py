@@ -12,8 +12,8 @@ from localsvm.export._file._store import Dims, Sink, Source
 Fields = Mapping[str, Field | Sometimes]
 
 
-def _no_check(values: Mapping[str, Any], dims: Dims) -> None:
-    del values, dims
+def _no_check(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
+    del model, values, dims
 
 
 def _take_all(values: dict[str, Any]) -> dict[str, Any]:
@@ -52,7 +52,8 @@ class Spec:
     take : callable
         What of the attributes is written.
     check : callable
-        Looks at what lies between several attributes.
+        Looks at what lies between several attributes: takes an object that has the
+        parameters, the values and the lengths.
     make : callable
         Fitted object from one with its parameters alone, the values and the lengths.
     params : callable
@@ -69,7 +70,7 @@ class Spec:
     fields: Fields = field(default_factory=dict)
     left_out: frozenset[str] = frozenset()
     take: Callable[[dict[str, Any]], dict[str, Any]] = _take_all
-    check: Callable[[Mapping[str, Any], Dims], None] = _no_check
+    check: Callable[[Any, Mapping[str, Any], Dims], None] = _no_check
     make: Callable[[Any, Mapping[str, Any], Dims], Any] = _with_attributes
     params: Callable[[Any], dict[str, Any]] = _get_params
     blank: Callable[..., Any] | None = None

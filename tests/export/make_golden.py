@@ -1,0 +1,68 @@
+"""Write the golden model files that are missing, with what they answer.
+
+Run after a class or a version of the format is added::
+
+    python tests/export/make_golden.py
+
+Files that are there are left alone: every later version of the library has to read them
+and to answer the same.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import localsvm
+from model_file_data import fitted, rows_of
+
+VERSION = 1
+FOLDER = Path(__file__).with_name("golden")
+EXPECTED = FOLDER / f"expected-{VERSION}.json"
+CASES = (
+    *("soft-classes", "soft-single", "soft-csr", "joint", "mapped", "hard-kmeans"),
+    *("hard-pddp", "hard-threshold", "clustered-cv", "anchors", "coordinates"),
+    *("local", "local-center", "local-csr", "local-poly", "local-shrink"),
+    *("local-linear", "local-cv", "neighbor", "neighbor-list", "mixture"),
+    *("mixture-paper", "mixture-levels", "reduced", "reduced-linear", "reduced-csr"),
+    *("clusters", "clusters-full", "stream", "stream-learned", "staged-quantile"),
+    *("staged-cells", "metric", "metric-diagonal", "pipeline"),
+    *("pipeline-scalers", "table", "sigmoid", "isotonic"),
+)
+_N_ROWS = 8
+
+
+def golden_path(case):
+    """Where the file of a case is."""
+    return FOLDER / f"{case}-{VERSION}.lsvm"
+
+
+def plain_answers(model, X):
+    """Labels and numbers that a model gives, as lists."""
+    found = {}
+    for name in ("predict", "decision_function", "predict_proba", "transform"):
+        if hasattr(model, name) and not (name == "transform" and "predict" in found):
+            values = getattr(model, name)(X)
+            dense = values.toarray() if sparse.issparse(values) else values
+            found[name] = np.asarray(dense).tolist()
+    return found
+
+
+def main():
+    """Write what is missing."""
+    FOLDER.mkdir(exist_ok=True)
+    expected = json.loads(EXPECTED.read_text()) if EXPECTED.exists() else {}
+    for case in CASES:
+        if case not in expected:
+            localsvm.save(fitted(case), golden_path(case), notes={"case": case})
+            expected[case] = plain_answers(fitted(case), rows_of(case)[:_N_ROWS])
+    lines = [f"{json.dumps(case)}: {json.dumps(expected[case])}" for case in expected]
+    EXPECTED.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+if __name__ == "__main__":
+    main()
