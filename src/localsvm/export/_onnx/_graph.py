@@ -72,6 +72,10 @@ class Tensor:
         """Absolute value."""
         return self.graph.apply("Abs", self)
 
+    def power(self, exponent: int) -> Tensor:
+        """Power of a whole number."""
+        return self.graph.apply("Pow", self, float(exponent))
+
     def at_least(self, bound: float) -> Tensor:
         """Maximum with a number."""
         return self.graph.apply("Max", self, bound)

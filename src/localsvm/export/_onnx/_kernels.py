@@ -1,0 +1,74 @@
+"""Kernel values of rows, and SVMs on one set of support vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from localsvm.estimators import ReducedSVC
+from localsvm.export._onnx._answer import Answer, answers, rounded
+from localsvm.export._onnx._graph import Graph, Tensor
+from localsvm.kernels import Kernel
+
+
+@answers(ReducedSVC)
+def reduced_answer(graph: Graph, rows: Tensor, model: ReducedSVC) -> Answer:
+    """Decisions of one class against the rest, or of two classes."""
+    intercept = graph.weight(model.intercept_)
+    if model.kernel == "linear":
+        scores = rows @ graph.weight(model._coef.T) + intercept
+    else:
+        support = model._support_rows
+        rows = stored_as(rows, support)
+        values = kernel_values(graph, rows, support, model._kernel)
+        # The model multiplies kernel values by duals of their own type.
+        scores = values @ graph.weight(model.dual_coef_.T, support.dtype) + intercept
+    return Answer(rounded(scores, graph.rows_dtype))
+
+
+def stored_as(rows: Tensor, reference: Any) -> Tensor:
+    """Round the rows as a model does whose training rows have the given type."""
+    if reference.dtype == rows.graph.rows_dtype:
+        return rows
+    return rows.cast(reference.dtype).real()
+
+
+def dense(rows: Any) -> NDArray[Any]:
+    """Rows of a model as a dense array."""
+    return rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
+
+
+def kernel_values(graph: Graph, rows: Tensor, support: Any, kernel: Kernel) -> Tensor:
+    """Kernel values with all support vectors, of shape (n_rows, n_support)."""
+    points = dense(support)
+    graph.uses(2 * len(points))
+    if kernel.name == "rbf":
+        return (squared_distances_to(graph, rows, points) * -kernel.gamma).exp()
+    if kernel.name == "linear":
+        return rows @ graph.weight(points.T)
+    # The runtime would merge a factor after the product into it, as a float32.
+    slope = kernel.gamma * points.astype(np.float64)
+    return polynomial(rows @ graph.weight(slope.T), kernel)
+
+
+def polynomial(scaled_products: Tensor, kernel: Kernel) -> Tensor:
+    """Values of the polynomial kernel, from inner products times gamma."""
+    base = scaled_products + kernel.coef0
+    return base if kernel.degree == 1 else base.power(kernel.degree)
+
+
+def squared_distances_to(graph: Graph, rows: Tensor, points: NDArray[Any]) -> Tensor:
+    """Squared distances to all points, of shape (n_rows, n_points).
+
+    By products of rows that are centred on the points, as the model takes them.
+    """
+    wide = points.astype(np.float64)
+    center = wide.mean(axis=0)
+    shifted = wide - center
+    norms: NDArray[np.float64] = np.square(shifted).sum(axis=1)
+    moved = rows - graph.weight(center)
+    own = (moved * moved).sum(1, keep=True)
+    return (moved @ graph.weight(-2 * shifted.T) + norms + own).at_least(0.0)
