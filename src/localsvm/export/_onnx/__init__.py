@@ -1,19 +1,12 @@
 """Fitted models as ONNX graphs of standard operators."""
 
 # Each of these lets its functions answer for a family of estimators.
-from localsvm.export._onnx import (
-    _kernels,
-    _mixture,
-    _regional,
-    _support_cluster,
-)
+from localsvm.export._onnx import _kernels as _kernels
+from localsvm.export._onnx import _local as _local
+from localsvm.export._onnx import _mixture as _mixture
+from localsvm.export._onnx import _regional as _regional
+from localsvm.export._onnx import _staged as _staged
+from localsvm.export._onnx import _support_cluster as _support_cluster
 from localsvm.export._onnx._model import to_onnx, write_onnx
 
-__all__ = [
-    "_kernels",
-    "_mixture",
-    "_regional",
-    "_support_cluster",
-    "to_onnx",
-    "write_onnx",
-]
+__all__ = ["to_onnx", "write_onnx"]

@@ -25,10 +25,13 @@ class Answer:
         there is one here.
     probabilities : Tensor of shape (n_rows, n_classes) or None
         Where the model defines them.
+    decisions : Tensor of shape (n_rows, n_columns) or None
+        What ``decision_function`` gives, if that is not the scores.
     """
 
     scores: Tensor
     probabilities: Tensor | None = None
+    decisions: Tensor | None = None
 
 
 Family = Callable[[Graph, Tensor, Any], Answer]
@@ -45,6 +48,11 @@ def answers(*estimators: type) -> Callable[[Family], Family]:
     return register
 
 
+def is_known(model: Any) -> bool:
+    """Whether a function answers for the estimator."""
+    return type(model) in _FAMILIES
+
+
 def check_exportable(model: Any) -> None:
     """Raise unless the model is fitted and of a known type."""
     if isinstance(model, NeighborSVC):
@@ -52,7 +60,7 @@ def check_exportable(model: Any) -> None:
             "NeighborSVC cannot be exported to ONNX: it fits an SVM for each row that "
             "it is asked about. LocalSVC fits them beforehand, and can."
         )
-    if type(model) not in _FAMILIES:
+    if not is_known(model):
         names = ", ".join(sorted(each.__name__ for each in _FAMILIES))
         raise TypeError(
             f"{type(model).__name__} cannot be exported to ONNX; expected one of "

@@ -11,27 +11,39 @@ from localsvm.cluster import PDDP
 from localsvm.export._onnx._graph import Graph, Tensor
 
 _N_PROBES = 4096
+_MIDDLE_BITS = 3
 
 
 def center_scores(graph: Graph, rows: Tensor, centers: NDArray[Any]) -> Tensor:
-    """Squared distances to all centres, up to a number that each row has.
+    """Squared distances to all centres, less the squared norm of the moved row.
 
-    As in :class:`localsvm.cluster._centers.NearestCenters`.
+    They are sums of products of rows that are moved to the middle of the centres, where
+    they lose least to cancellation.
     """
-    wide = np.asarray(centers, dtype=np.float64)
-    mean = wide.mean(axis=0)
-    shifted = wide - mean
+    middle = middle_of(centers)
+    moved = rows - graph.weight(middle)
+    shifted = np.asarray(centers, dtype=np.float64) - middle
     norms: NDArray[np.float64] = np.square(shifted).sum(axis=1)
-    graph.uses(len(wide))
-    moved = rows - graph.weight(mean)
-    return moved @ graph.weight(-2 * shifted.T) + norms
+    graph.uses(len(shifted))
+    return moved @ graph.weight(-2 * shifted.T) + graph.weight(norms)
+
+
+def middle_of(points: NDArray[Any]) -> NDArray[np.float64]:
+    """Mean of the points, rounded to a few binary digits.
+
+    So whole numbers and the like stay exact when they are moved, and so do ties.
+    """
+    wide = np.asarray(points, dtype=np.float64)
+    spread = np.ptp(wide, axis=0)
+    step = np.exp2(np.floor(np.log2(np.where(spread > 0, spread, 1.0))) - _MIDDLE_BITS)
+    rounded: NDArray[np.float64] = np.round(wide.mean(axis=0) / step) * step
+    return rounded
 
 
 def squared_distances(
     graph: Graph, rows: Tensor, points: NDArray[Any], index: Tensor
 ) -> Tensor:
     """Squared distances of each row to some points of its own, by differences."""
-    graph.uses(2 * points.shape[1])
     chosen = graph.weight(points).take(index)
     difference = chosen - rows.expand(1)
     return (difference * difference).sum(2)

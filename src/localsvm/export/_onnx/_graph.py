@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -115,6 +117,10 @@ class Tensor:
         """Largest along an axis."""
         return self._reduce("ReduceMax", axis, keep)
 
+    def min(self, axis: int, *, keep: bool = False) -> Tensor:
+        """Smallest along an axis."""
+        return self._reduce("ReduceMin", axis, keep)
+
     def log_sum_exp(self, axis: int) -> Tensor:
         """Logarithm of the sum of exponentials, safe from overflow."""
         top = self.max(axis, keep=True)
@@ -182,6 +188,8 @@ class Tensor:
 class Graph:
     """Collects the nodes and constants of a model.
 
+    What is asked for twice is there once, nodes and constants alike.
+
     Parameters
     ----------
     rows_dtype : dtype
@@ -196,20 +204,28 @@ class Graph:
         self._helper = onnx_module("onnx.helper")
         self._numpy_helper = onnx_module("onnx.numpy_helper")
         self._constants: list[Any] = []
+        self._known: dict[tuple[Any, ...], Tensor] = {}
         self._first_nodes: list[Any] = []
         self._nodes: list[Any] = []
-        self._known: dict[tuple[Any, ...], Tensor] = {}
+        self._done: dict[tuple[Any, ...], tuple[Tensor, ...]] = {}
         self._inputs: list[Any] = []
         self._outputs: list[Any] = []
         self._n_names = 0
         self._row_bytes = 0
+
+    @contextmanager
+    def asked_about(self, rows_dtype: Any) -> Iterator[None]:
+        """Build a part that the model asks about rows of its own type."""
+        outside, self.rows_dtype = self.rows_dtype, np.dtype(rows_dtype)
+        yield
+        self.rows_dtype = outside
 
     def input(self, name: str, dtype: Any, n_columns: int) -> Tensor:
         """Add an input of rows."""
         self._inputs.append(self._value_info(name, dtype, ("N", n_columns)))
         return Tensor(self, name, np.dtype(dtype))
 
-    def output(self, name: str, tensor: Tensor, *columns: int) -> None:
+    def output(self, name: str, tensor: Tensor, *columns: int | str) -> None:
         """Name a result."""
         self._nodes.append(self._helper.make_node("Identity", [tensor.name], [name]))
         self._outputs.append(self._value_info(name, tensor.dtype, ("N", *columns)))
@@ -227,26 +243,27 @@ class Graph:
             narrow = array.astype(np.float32)
             array = narrow if np.array_equal(narrow, array) else array
         stored = self.constant(array, array.dtype)
-        if stored.dtype == self.real:
-            return stored
+        # Blocks of rows need not repeat it.
         outside, self._nodes = self._nodes, self._first_nodes
-        try:
-            return stored.real()
-        finally:
-            self._nodes = outside
+        widened = stored.real()
+        self._nodes = outside
+        return widened
 
     def constant(self, value: Operand, dtype: Any) -> Tensor:
         """Turn an array or number into a tensor; leave tensors as they are."""
         if isinstance(value, Tensor):
             return value
-        array = np.ascontiguousarray(value).astype(dtype, copy=False)
-        array = array.reshape(np.shape(value))
-        key = (array.dtype.str, array.shape, array.tobytes())
-        if array.dtype.kind != "O" and array.size <= _SMALL_CONSTANT:
-            if key not in self._known:
-                self._known[key] = self._store(array)
-            return self._known[key]
-        return self._store(array)
+        array = np.asarray(value).astype(dtype, copy=False)
+        text = array.dtype.kind == "O"
+        content = repr(array.tolist()).encode() if text else array.tobytes()
+        key = (array.dtype.str, array.shape, hashlib.sha256(content).digest())
+        if key not in self._known:
+            self._known[key] = self._tensor("constant", array.dtype)
+            proto = self._numpy_helper.from_array(
+                np.ascontiguousarray(array).reshape(array.shape), self._known[key].name
+            )
+            self._constants.append(proto)
+        return self._known[key]
 
     def apply(
         self,
@@ -268,16 +285,11 @@ class Graph:
         **attributes: Any,
     ) -> tuple[Tensor, ...]:
         """Add a node of several results."""
-        results = tuple(self._tensor(operator, dtype) for dtype in dtypes)
-        self._nodes.append(
-            self._helper.make_node(
-                operator,
-                [self._operand(each, operands[0]) for each in operands],
-                [result.name for result in results],
-                **attributes,
-            )
-        )
-        return results
+        names = [self._operand(each, operands[0]) for each in operands]
+        key = (operator, *names, *sorted(attributes.items()))
+        if key not in self._done:
+            self._done[key] = self._add(operator, names, dtypes, **attributes)
+        return self._done[key]
 
     def concatenate(self, parts: Sequence[Tensor], axis: int = 1) -> Tensor:
         """Put tensors side by side."""
@@ -294,10 +306,9 @@ class Graph:
 
         The results have the rows on their first axis.
         """
-        outside, self._nodes = self._nodes, []
-        block = self._tensor("rows", rows.dtype)
-        results = body(block)
-        inside, self._nodes = self._nodes, outside
+        with self._scope() as inside:
+            block = self._tensor("rows", rows.dtype)
+            results = body(block)
         if self._row_bytes <= _SMALL_ROW_BYTES:
             self._nodes.append(
                 self._helper.make_node("Identity", [rows.name], [block.name])
@@ -310,24 +321,26 @@ class Graph:
             [self._value_info(block.name, block.dtype, (None, n_columns))],
             [self._value_info(each.name, each.dtype, None) for each in results],
         )
-        return self._scan(rows, n_columns, subgraph, results)
+        return self._scan_blocks(rows, n_columns, subgraph, results)
 
     def repeat(
         self, state: Tensor, steps: Tensor, body: Callable[[Tensor, Tensor], Tensor]
     ) -> Tensor:
         """Change ``state`` once per entry of ``steps``, in order."""
-        outside, self._nodes = self._nodes, []
-        before = self._tensor("state", state.dtype)
-        step = self._tensor("step", steps.dtype)
-        after = body(before, step)
-        inside, self._nodes = self._nodes, outside
+        with self._scope() as inside:
+            before = self._tensor("state", state.dtype)
+            step = self._tensor("step", steps.dtype)
+            after = body(before, step)
         subgraph = self._helper.make_graph(
             inside,
             "step",
             [self._value_info(each.name, each.dtype, None) for each in (before, step)],
             [self._value_info(after.name, after.dtype, None)],
         )
-        return self.apply("Scan", state, steps, body=subgraph, num_scan_inputs=1)
+        names = [state.name, steps.name]
+        return self._add(
+            "Scan", names, [state.dtype], body=subgraph, num_scan_inputs=1
+        )[0]
 
     def proto(self, name: str) -> Any:
         """Give the finished graph."""
@@ -339,7 +352,15 @@ class Graph:
             self._constants,
         )
 
-    def _scan(
+    @contextmanager
+    def _scope(self) -> Iterator[list[Any]]:
+        """Collect nodes of a subgraph, which sees the results outside of it."""
+        outside = self._nodes, self._done
+        self._nodes, self._done = [], dict(self._done)
+        yield self._nodes
+        self._nodes, self._done = outside
+
+    def _scan_blocks(
         self, rows: Tensor, n_columns: int, subgraph: Any, results: list[Tensor]
     ) -> list[Tensor]:
         """Cut the rows into equal blocks, the last one filled up with zeros."""
@@ -348,36 +369,38 @@ class Graph:
         n_blocks = _divide_up(n_rows, most).at_least(1)
         block_rows = _divide_up(n_rows, n_blocks)
         n_padded = n_blocks * block_rows
-        none = np.zeros(1, dtype=np.int64)
-        pads = self.apply(
-            "Concat",
-            self.constant(none, np.int64),
-            none,
-            n_padded - n_rows,
-            none,
-            axis=0,
-        )
-        width = np.array([n_columns], dtype=np.int64)
-        shape = self.apply("Concat", n_blocks, block_rows, width, axis=0)
+        none = self.constant(np.zeros(1), np.int64)
+        pads = self.concatenate([none, none, n_padded - n_rows, none], axis=0)
+        width = self.constant(np.array([n_columns]), np.int64)
+        shape = self.concatenate([n_blocks, block_rows, width], axis=0)
         padded = self.apply("Pad", rows, pads)
         blocks = self.apply("Reshape", padded, shape, allowzero=1)
-        stacked = self.apply_many(
+        stacked = self._add(
             "Scan",
-            (blocks,),
+            [blocks.name],
             [each.dtype for each in results],
             body=subgraph,
             num_scan_inputs=1,
         )
-        rest = [self._flattened(each, n_padded) for each in stacked]
         return [
-            self.apply("Slice", each, none, n_rows, none, none + 1) for each in rest
+            self.apply("Slice", self._flattened(each, n_padded), none, n_rows, none)
+            for each in stacked
         ]
 
     def _flattened(self, stacked: Tensor, n_rows: Tensor) -> Tensor:
         """Join the first two axes."""
         rest = self.apply("Shape", stacked, dtype=np.int64, start=2)
-        shape = self.apply("Concat", n_rows, rest, axis=0)
+        shape = self.concatenate([n_rows, rest], axis=0)
         return self.apply("Reshape", stacked, shape, allowzero=1)
+
+    def _add(
+        self, operator: str, names: list[str], dtypes: Sequence[Any], **attributes: Any
+    ) -> tuple[Tensor, ...]:
+        results = tuple(self._tensor(operator, dtype) for dtype in dtypes)
+        outputs = [result.name for result in results]
+        node = self._helper.make_node(operator, names, outputs, **attributes)
+        self._nodes.append(node)
+        return results
 
     def _operand(self, value: Operand, first: Tensor) -> str:
         if isinstance(value, np.ndarray) and value.dtype == np.int64:
@@ -385,11 +408,6 @@ class Graph:
         if isinstance(value, np.ndarray) and first.dtype == self.real:
             return self.weight(value).name
         return self.constant(value, first.dtype).name
-
-    def _store(self, array: NDArray[Any]) -> Tensor:
-        tensor = self._tensor("constant", array.dtype)
-        self._constants.append(self._numpy_helper.from_array(array, tensor.name))
-        return tensor
 
     def _tensor(self, kind: str, dtype: Any) -> Tensor:
         self._n_names += 1

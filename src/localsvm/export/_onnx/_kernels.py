@@ -10,6 +10,7 @@ from scipy import sparse
 
 from localsvm.estimators import ReducedSVC
 from localsvm.export._onnx._answer import Answer, answers, rounded
+from localsvm.export._onnx._centers import center_scores, middle_of
 from localsvm.export._onnx._graph import Graph, Tensor
 from localsvm.kernels import Kernel
 
@@ -44,7 +45,7 @@ def dense(rows: Any) -> NDArray[Any]:
 def kernel_values(graph: Graph, rows: Tensor, support: Any, kernel: Kernel) -> Tensor:
     """Kernel values with all support vectors, of shape (n_rows, n_support)."""
     points = dense(support)
-    graph.uses(2 * len(points))
+    graph.uses(len(points))
     if kernel.name == "rbf":
         return (squared_distances_to(graph, rows, points) * -kernel.gamma).exp()
     if kernel.name == "linear":
@@ -65,10 +66,6 @@ def squared_distances_to(graph: Graph, rows: Tensor, points: NDArray[Any]) -> Te
 
     By products of rows that are centred on the points, as the model takes them.
     """
-    wide = points.astype(np.float64)
-    center = wide.mean(axis=0)
-    shifted = wide - center
-    norms: NDArray[np.float64] = np.square(shifted).sum(axis=1)
-    moved = rows - graph.weight(center)
+    moved = rows - graph.weight(middle_of(points))
     own = (moved * moved).sum(1, keep=True)
-    return (moved @ graph.weight(-2 * shifted.T) + norms + own).at_least(0.0)
+    return (center_scores(graph, rows, points) + own).at_least(0.0)

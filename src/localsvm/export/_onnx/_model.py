@@ -131,7 +131,8 @@ def _add_outputs(graph: Graph, rows: Tensor, n_columns: int, model: Any) -> None
 
     def decide(block: Tensor) -> list[Tensor]:
         found = answer(graph, block, model)
-        results = [_winner(found, n_classes), found.scores]
+        decisions = found.scores if found.decisions is None else found.decisions
+        results = [_winner(found, n_classes), decisions]
         if found.probabilities is not None:
             results.append(found.probabilities)
         return results
@@ -143,7 +144,7 @@ def _add_outputs(graph: Graph, rows: Tensor, n_columns: int, model: Any) -> None
     if n_classes == 2:
         graph.output("scores", scores.drop(1))
     else:
-        graph.output("scores", scores, n_classes)
+        graph.output("scores", scores, "n_scores")
     for each in probabilities:
         graph.output("probabilities", each.cast(graph.rows_dtype), n_classes)
 

@@ -56,6 +56,7 @@ def _local_code(graph: Graph, rows: Tensor, regions: LocalCoordinates) -> Codes:
     _, anchors = center_scores(graph, rows, regions.centers).extremes(
         regions.n_nearest, largest=False
     )
+    graph.uses(2 * regions.n_nearest * regions.centers.shape[1])
     squared = squared_distances(graph, rows, regions.centers, anchors)
     if regions.coding == "inverse_distance":
         weights = _inverse_distances(squared)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +40,10 @@ def support_cluster_answer(
         scores = combine_pairs(graph, decisions, machine.pairs, n_classes)
     else:
         scores = _one_against_rest(graph, decisions, machine, n_classes)
-    largest = float(np.finfo(graph.rows_dtype).max)
-    scores = scores.at_least(-largest).at_most(largest)
-    return Answer(rounded(scores, graph.rows_dtype))
+    pairwise = None
+    if model.decision_function_shape == "ovo" and n_classes > 2:
+        pairwise = _narrowed(_by_pair(graph, decisions, machine, n_classes))
+    return Answer(_narrowed(scores), decisions=pairwise)
 
 
 def _decide(graph: Graph, rows: Tensor, machine: ClusterMachine) -> Tensor:
@@ -89,7 +91,7 @@ def _whitened(
     inverse = np.linalg.inv(factor)
     logs = np.log(np.diagonal(inverse, axis1=1, axis2=2)).sum(axis=1)
     logs = logs - 0.5 * n_features * _LOG_2_PI
-    middle = np.einsum("kij,kj->ki", inverse, shifted)
+    middle: Floats = np.einsum("kij,kj->ki", inverse, shifted)
     graph.uses(2 * n_clusters * n_features)
     white = moved @ graph.weight(inverse.reshape(-1, n_features).T) - middle.ravel()
     white = white.reshape(0, n_clusters, n_features)
@@ -108,5 +110,25 @@ def _one_against_rest(
     scores = decisions.take(place, axis=1)
     if not absent.any():
         return scores
-    last = -(-decisions).max(1, keep=True) - 1.0
+    last = decisions.min(1, keep=True) - 1.0
     return graph.constant(absent, np.bool_).where(last, scores)
+
+
+def _by_pair(
+    graph: Graph, decisions: Tensor, machine: ClusterMachine, n_classes: int
+) -> Tensor:
+    """Decisions of all pairs, positive for the first; 0 where a class is absent."""
+    order = {
+        pair: place for place, pair in enumerate(combinations(range(n_classes), 2))
+    }
+    signs = np.zeros((len(machine.pairs), len(order)))
+    for task, pair in enumerate(machine.pairs.tolist()):
+        signs[task, order[tuple(pair)]] = -1.0
+    return decisions @ graph.weight(signs)
+
+
+def _narrowed(scores: Tensor) -> Tensor:
+    """Scores in the type of the rows; the paper's form may be beyond float32."""
+    dtype = scores.graph.rows_dtype
+    largest = float(np.finfo(dtype).max)
+    return rounded(scores.at_least(-largest).at_most(largest), dtype)

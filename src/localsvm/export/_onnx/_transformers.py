@@ -46,7 +46,7 @@ def map_by_metric(graph: Graph, rows: Tensor, metric: Any) -> Tensor:
     return transform(graph, rows, metric)
 
 
-def unit_rows(graph: Graph, rows: Tensor, norm: str = "l2") -> Tensor:
+def unit_rows(rows: Tensor, norm: str = "l2") -> Tensor:
     """Rows divided by their norm; those of norm zero stay."""
     if norm == "l2":
         size = (rows * rows).sum(1, keep=True).sqrt()
@@ -96,7 +96,7 @@ def _min_max_scaler(graph: Graph, rows: Tensor, scaler: MinMaxScaler) -> Tensor:
 
 
 def _normalizer(graph: Graph, rows: Tensor, normalizer: Normalizer) -> Tensor:
-    return unit_rows(graph, rows, normalizer.norm)
+    return unit_rows(rows, normalizer.norm)
 
 
 def _pca(graph: Graph, rows: Tensor, pca: PCA) -> Tensor:

@@ -65,5 +65,5 @@ def combine_own_pairs(
 
 
 def squeezed(sums: Tensor) -> Tensor:
-    """Sums of decisions between -1/3 and 1/3, in their order."""
+    """Bring sums of decisions between -1/3 and 1/3, in their order."""
     return sums / ((sums.absolute() + 1.0) * 3.0)

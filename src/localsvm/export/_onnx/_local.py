@@ -1,0 +1,192 @@
+"""Kernel SVMs of neighbourhoods: LocalSVC."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localsvm.estimators import LocalSVC, LocalSVCCV
+from localsvm.estimators._local import BaseLocalSVC
+from localsvm.export._onnx._answer import Answer, answers, rounded
+from localsvm.export._onnx._centers import squared_distances
+from localsvm.export._onnx._equal_vectors import with_distinct_vectors
+from localsvm.export._onnx._global_model import global_decisions
+from localsvm.export._onnx._graph import Graph, Tensor
+from localsvm.export._onnx._kernels import (
+    dense,
+    kernel_values,
+    polynomial,
+    squared_distances_to,
+    stored_as,
+)
+from localsvm.export._onnx._routing import find_neighborhood
+from localsvm.export._onnx._votes import combine_own_pairs, combine_pairs
+from localsvm.solvers import LocalModels
+
+# One matrix product compares a row with all support vectors, unless it needs so few of
+# them that fetching those is quicker.
+_MOST_VECTORS_PER_USED = 16
+
+
+@answers(LocalSVC, LocalSVCCV)
+def local_answer(graph: Graph, rows: Tensor, model: BaseLocalSVC) -> Answer:
+    """Scores by the SVMs of each row's neighbourhood."""
+    dtype = model._support_rows.dtype
+    rows = stored_as(rows, model._support_rows)
+    points = dense(model._support_rows)
+    models = with_distinct_vectors(model._models, points)
+    prior = None
+    if model._global is not None:
+        with graph.asked_about(dtype):
+            prior = global_decisions(graph, rows, model._global, model.shrink_)
+    if model.n_regions_ == 1:
+        scores = _decide_by_one(graph, rows, model, models, prior)
+    else:
+        region = find_neighborhood(graph, rows, model._router)
+        scores = _Routed(graph, rows, region, model, models, points).decide(prior)
+    return Answer(rounded(scores, dtype))
+
+
+def _decide_by_one(
+    graph: Graph,
+    rows: Tensor,
+    model: BaseLocalSVC,
+    models: LocalModels,
+    prior: Tensor | None,
+) -> Tensor:
+    """Scores by the only neighbourhood."""
+    n_classes = len(model.classes_)
+    if models.only_class[0] >= 0:
+        only = np.where(np.arange(n_classes) == models.only_class[0], 1.0, -1.0)
+        return rows.columns(0, 1) * 0.0 + (only[1:] if n_classes == 2 else only)
+    pairs = models.pairs.reshape(-1, 2)
+    decisions = rows.columns(0, 1) * 0.0 + models.intercept
+    if len(models.support):
+        kernel = replace(model._kernel, gamma=float(models.gamma[0]))
+        support = model._support_rows[models.support]
+        coef = models.coef.reshape(len(pairs), -1)
+        values = kernel_values(graph, rows, support, kernel)
+        decisions = values @ graph.weight(coef.T) + models.intercept
+    if prior is not None and n_classes == 2:
+        decisions = decisions + prior
+    elif prior is not None:
+        negative, positive = (
+            prior.take(each, axis=1) for each in pairs.T.astype(np.int64)
+        )
+        decisions = decisions + (positive - negative) * 0.5
+    return combine_pairs(graph, decisions, pairs, n_classes)
+
+
+@dataclass(frozen=True)
+class _Routed:
+    """Rows with the neighbourhood that answers each of them.
+
+    Models of different sizes are made equal: positions from 0 to the largest size,
+    where those beyond a model's own size point to something that is not counted.
+    """
+
+    graph: Graph
+    rows: Tensor
+    region: Tensor
+    model: BaseLocalSVC
+    models: LocalModels
+    points: NDArray[Any]
+
+    def decide(self, prior: Tensor | None) -> Tensor:
+        """Scores of shape (n_rows, n_outputs)."""
+        n_classes = len(self.model.classes_)
+        classes = np.arange(n_classes, dtype=np.int64)
+        if n_classes == 2:
+            classes = classes[1:]
+        only = self._of_region(self.models.only_class).expand(1)
+        constant = only.equals(classes).real() * 2.0 - 1.0
+        if not len(self.models.pairs):
+            return constant
+        return only.below(0).where(self._vote(prior, n_classes), constant)
+
+    def _vote(self, prior: Tensor | None, n_classes: int) -> Tensor:
+        """Scores by the pairs of classes in each row's neighbourhood."""
+        place, exists = self._places(self.models.pair_start)
+        negative, positive = (
+            exists.where(self._at(each, place), -1)
+            for each in self.models.pairs.reshape(-1, 2).T
+        )
+        decisions = self._products() + self._weights_at(self.models.intercept, place)
+        if n_classes == 2:
+            return decisions if prior is None else decisions + prior
+        if prior is not None:
+            own, other = (
+                prior.take_along(each.at_least(0)) for each in (positive, negative)
+            )
+            decisions = decisions + (own - other) * 0.5
+        self.graph.uses(6 * n_classes * _longest(self.models.pair_start))
+        return combine_own_pairs(self.graph, decisions, (negative, positive), n_classes)
+
+    def _products(self) -> Tensor:
+        """Kernel values times duals, of shape (n_rows, most pairs)."""
+        models = self.models
+        n_pairs, n_support = (
+            _longest(each) for each in (models.pair_start, models.support_start)
+        )
+        if n_support == 0:
+            return self.rows.columns(0, 1) * np.zeros(n_pairs)
+        place, exists = self._places(models.support_start)
+        index = self._at(models.support, place)
+        values = exists.where(self._kernel_values(index, n_support), 0.0)
+        own_size = self._of_region(np.diff(models.support_start)).expand(1)
+        line = own_size * np.arange(n_pairs, dtype=np.int64)
+        line = line + self._of_region(models.coef_start[:-1]).expand(1)
+        slot = np.arange(n_support, dtype=np.int64)
+        self.graph.uses(3 * n_pairs * n_support)
+        coef = self._weights_at(models.coef, line.expand(2) + slot)
+        return (coef @ values.expand(2)).drop(2)
+
+    def _kernel_values(self, index: Tensor, n_used: int) -> Tensor:
+        """Kernel values with the support vectors at the index."""
+        graph, kernel, points = self.graph, self.model._kernel, self.points
+        fetches = len(points) > _MOST_VECTORS_PER_USED * n_used
+        gamma = graph.weight(self.models.gamma).take(self.region).expand(1)
+        if kernel.name == "rbf":
+            # Routing by rows has compared with all of them anyway.
+            if fetches and self.model.route != "row":
+                graph.uses(n_used * points.shape[1])
+                squared = squared_distances(graph, self.rows, points, index)
+            else:
+                squared = squared_distances_to(graph, self.rows, points)
+                squared = squared.take_along(index)
+            return (-(squared * gamma)).exp()
+        if fetches:
+            graph.uses(n_used * points.shape[1])
+            fetched = graph.weight(points).take(index)
+            products = (fetched @ self.rows.expand(2)).drop(2)
+        else:
+            graph.uses(len(points))
+            products = (self.rows @ graph.weight(points.T)).take_along(index)
+        if kernel.name == "linear":
+            return products
+        return polynomial(products * gamma, kernel)
+
+    def _places(self, start: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+        """Positions of a model's entries in a flat array, and whether they are its."""
+        slot = np.arange(_longest(start), dtype=np.int64)
+        first = self._of_region(start[:-1]).expand(1)
+        size = self._of_region(np.diff(start)).expand(1)
+        return first + slot, size.above(slot)
+
+    def _of_region(self, table: NDArray[np.integer]) -> Tensor:
+        return self.graph.constant(table, np.int64).take(self.region)
+
+    def _at(self, table: NDArray[np.integer], place: Tensor) -> Tensor:
+        flat = self.graph.constant(table, np.int64)
+        return flat.take(place.at_most(len(table) - 1))
+
+    def _weights_at(self, table: NDArray[np.float64], place: Tensor) -> Tensor:
+        return self.graph.weight(table).take(place.at_most(len(table) - 1))
+
+
+def _longest(start: NDArray[np.int64]) -> int:
+    """Most entries of a model."""
+    return int(np.diff(start).max())
