@@ -101,7 +101,7 @@ def test_rows_can_be_chosen(call):
     ("options", "code", "words"),
     [
         (("--proba",), 2, "people.lsvm gives no probabilities; take --scores"),
-        (("--keep", "agge"), 1, "people.csv has no column 'agge'; close names: 'age'"),
+        (("--keep", "agge"), 1, "people.csv: The table has no column 'agge'; close"),
         (("--keep", "prediction"), 2, "the predictions have that name"),
         (("-o", "out.xlsx"), 2, "unknown kind of table"),
         (("-o", "people.csv"), 2, "people.csv exists"),

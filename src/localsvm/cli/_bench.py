@@ -10,7 +10,13 @@ import typer
 from sklearn.base import clone
 
 from localsvm.cli import _options as options
-from localsvm.cli._fitting import final_step, fit_on_all, make_model, split_rows
+from localsvm.cli._fitting import (
+    final_step,
+    fit_on_all,
+    make_encoder,
+    make_model,
+    split_rows,
+)
 from localsvm.cli._group import misuse
 from localsvm.cli._methods import Method, make_estimator
 from localsvm.cli._models import load_model
@@ -70,7 +76,8 @@ def bench(
         train, unseen = split_rows(rows, test_size, seed)
     else:
         misuse("--test-size 0: rows to score on are needed; or give them as --test.")
-    model = fit_on_all(make_model(estimator, train.X, kinds), train, screen).model
+    model = make_model(estimator, make_encoder(rows, kinds))
+    fit_on_all(model, train, screen)
     with watching(screen, "Comparing"):
         peers = compare_peers(
             model,

@@ -14,6 +14,7 @@ from localsvm.cli._fitting import (
     fit_and_score,
     fit_on_all,
     fit_with_held_out,
+    make_encoder,
     make_model,
     tell_rows,
 )
@@ -77,8 +78,8 @@ def fit(
     table = read_labelled(data, where=where, drop=drop or [], **reading)
     check_classes(table, target)
     unseen = None if test is None else read_labelled(test, **reading)
+    model = make_model(estimator, make_encoder(table, kinds))
     tell_rows(table, screen)
-    model = make_model(estimator, table.X, kinds)
     if unseen is not None:
         fitted = fit_and_score(model, table, unseen, screen)
     elif test_size:

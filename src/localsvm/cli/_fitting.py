@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from localsvm.cli._rows import naming
 from localsvm.cli._screen import Screen
 from localsvm.cli._watch import watching
 from localsvm.data import Table, TableEncoder
@@ -44,11 +45,22 @@ class Fitted:
     seconds: float
 
 
-def make_model(estimator: Any, X: Any, kinds: Mapping[str, str]) -> Any:
-    """Put an encoder before the estimator, unless the rows are sparse numbers."""
-    if sparse.issparse(X):
+def make_encoder(table: Table, kinds: Mapping[str, str]) -> TableEncoder | None:
+    """Make an encoder that takes the table; None if its rows are sparse numbers.
+
+    It is fitted once to all rows, though later to parts of them, so that what is wrong
+    with a column is known at once, and by the number of the row in the table.
+    """
+    if sparse.issparse(table.X):
+        return None
+    with naming(table.source):
+        return TableEncoder(kinds=dict(kinds) or None).fit(table.X)
+
+
+def make_model(estimator: Any, encoder: TableEncoder | None) -> Any:
+    """Put the encoder, if there is one, before the estimator."""
+    if encoder is None:
         return estimator
-    encoder = TableEncoder(kinds=dict(kinds) or None)
     return Pipeline([(TABLE_STEP, encoder), (MODEL_STEP, estimator)])
 
 
@@ -92,7 +104,8 @@ def fit_with_held_out(
 
 def score(model: Any, table: Table, screen: Screen) -> Scores:
     """Score a model on the rows of a table."""
-    with watching(screen, f"Scoring {table.X.shape[0]:,} rows"):
+    rows = f"{table.X.shape[0]:,} rows"
+    with watching(screen, f"Scoring {rows}"), naming(table.source):
         return score_model(model, table.X, table.y)
 
 

@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from localsvm._extras import MissingExtraError
+from localsvm.cli._wording import in_options
 
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
@@ -57,7 +58,7 @@ class Commands(TyperGroup):
         try:
             code: int = super().main(args, **extra) or 0
         except typer.TyperException as error:
-            _say("error", f"{error.format_message()}{_where_to_look(error)}")
+            _say("error", _words_of_misuse(error))
             return error.exit_code
         except typer.Abort:
             code = _INTERRUPTED
@@ -88,9 +89,13 @@ class _UsageError(typer.TyperException):
     exit_code = 2
 
 
-def _where_to_look(error: typer.TyperException) -> str:
+def _words_of_misuse(error: typer.TyperException) -> str:
+    words = error.format_message().replace("Value error, ", "")
     context = getattr(error, "ctx", None)
-    return "" if context is None else f" See: {context.command_path} --help"
+    if context is None:
+        return words
+    stop = "" if words.endswith((".", "?")) else "."
+    return f"{words}{stop} See: {context.command_path} --help"
 
 
 def _is_our_mistake(error: Exception) -> bool:
@@ -114,7 +119,8 @@ def _words_of(error: BaseException) -> str:
 
 
 def _say(kind: str, message: str) -> None:
-    typer.echo(f"{kind}: {' '.join(message.split())}", err=True)
+    line = " ".join(in_options(message).split())
+    typer.echo(f"{kind}: {line}", err=True)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ from localsvm._extras import require
 from localsvm.cli import _options as options
 from localsvm.cli._group import misuse
 from localsvm.cli._models import Model, load_model
-from localsvm.cli._rows import batches_of
+from localsvm.cli._rows import batches_of, naming
 from localsvm.cli._screen import Screen
 from localsvm.cli._table_writer import (
     STANDARD_OUTPUT,
@@ -82,10 +83,8 @@ def predict(
     n_rows = 0
     with watching(screen, "Predicting") as watch, table_writer(out) as write:
         for batch in batches_of(data, **reading):
-            try:
+            with naming(data), _rows_from(n_rows):
                 answers = _answers(loaded, batch, columns, proba, scores)
-            except ValueError as error:
-                raise _with_first_row(error, n_rows) from error
             write(answers)
             n_rows += batch.X.shape[0]
             watch.say(f"{n_rows:,} rows")
@@ -117,15 +116,20 @@ def _kept(batch: Table, keep: Sequence[str]) -> dict[str, Any]:
         misuse(f"--keep {keep[0]}: {batch.source} has no names of columns.")
     absent = absent_columns(keep, list(batch.X.columns))
     if absent:
-        raise ValueError(f"{batch.source} {absent}")
+        raise ValueError(f"The table {absent}")
     return {name: batch.X[name] for name in keep}
 
 
-def _with_first_row(error: ValueError, first_row: int) -> ValueError:
+@contextmanager
+def _rows_from(first_row: int) -> Iterator[None]:
     """Say from where the rows of a later batch are counted."""
-    if not first_row:
-        return error
-    return ValueError(f"{error} Rows are counted from row {first_row:,} on here.")
+    try:
+        yield
+    except ValueError as error:
+        if not first_row:
+            raise
+        where = f"Rows are counted from row {first_row:,} on here."
+        raise ValueError(f"{error} {where}") from error
 
 
 def _named_scores(fitted: Any, X: Any) -> Iterator[tuple[str, Any]]:

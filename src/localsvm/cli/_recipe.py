@@ -13,7 +13,13 @@ from localsvm.cli import _options as options
 from localsvm.cli._columns import column_lines, columns_of
 from localsvm.cli._notes import training_notes
 from localsvm.cli._outputs import check_output, size_of
-from localsvm.cli._rows import as_strings, check_classes, column_kinds, read_labelled
+from localsvm.cli._rows import (
+    as_strings,
+    check_classes,
+    column_kinds,
+    naming,
+    read_labelled,
+)
 from localsvm.cli._screen import Screen, to_plain
 from localsvm.data import CategoryColumn, TableEncoder, TextColumn
 from localsvm.export import describe_file, load, save
@@ -75,7 +81,8 @@ def recipe(
         strings=as_strings(kinds),
     )
     check_classes(rows, target)
-    encoder = TableEncoder(kinds=kinds or None, sparse_output=False).fit(rows.X)
+    with naming(data):
+        encoder = TableEncoder(kinds=kinds or None, sparse_output=False).fit(rows.X)
     notes = training_notes(rows, target=target, seed=0, where=where, read=read)
     notes["labels"] = to_plain(np.unique(np.asarray(rows.y)))
     save(encoder, out, notes=notes)

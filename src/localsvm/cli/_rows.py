@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,15 @@ def _checked_where(where: str | None) -> str | None:
     if where is not None:
         split_pair(where, "--where", "COLUMN=VALUE, for instance split=train")
     return where
+
+
+@contextmanager
+def naming(source: str) -> Iterator[None]:
+    """Put the name of the source before what is said of its content."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{source}: {error}") from error
 
 
 def read_labelled(source: str, *, target: str | None, **more: Any) -> Table:

@@ -16,7 +16,7 @@ from localsvm.cli import _options as options
 from localsvm.cli._group import misuse
 from localsvm.cli._outputs import check_output, size_of
 from localsvm.cli._recipe import Recipe, load_recipe
-from localsvm.cli._rows import read_labelled, read_rows
+from localsvm.cli._rows import naming, read_labelled, read_rows
 from localsvm.cli._screen import Screen
 from localsvm.cli._watch import watching
 from localsvm.cluster import SampledKMeans
@@ -123,8 +123,10 @@ def share(
         ledger=_ledger(ledger),
         random_state=seed,
     )
+    with naming(data):
+        encoded = _encoded(agreed, rows.X)
     with watching(screen, f"Summarising {rows.X.shape[0]:,} rows"):
-        shared = party.summarize(_encoded(agreed, rows.X), rows.y, level)
+        shared = party.summarize(encoded, rows.y, level)
     shared.save(out)
     if ledger is None:
         screen.say("No --ledger: nothing will hinder a second release of these rows.")

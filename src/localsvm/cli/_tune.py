@@ -6,17 +6,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from scipy import sparse
 
 from localsvm.cli import _options as options
-from localsvm.cli._fitting import tell_rows
+from localsvm.cli._fitting import make_encoder, tell_rows
 from localsvm.cli._methods import Method
 from localsvm.cli._notes import training_notes, where_it_is
 from localsvm.cli._outputs import check_output
 from localsvm.cli._rows import as_strings, check_classes, column_kinds, read_labelled
 from localsvm.cli._screen import Screen, to_plain
 from localsvm.cli._watch import Watch, watching
-from localsvm.data import TableEncoder
 from localsvm.export import save
 from localsvm.tune import RaceResult, Trial, race
 
@@ -74,8 +72,8 @@ def tune(
         strings=as_strings(kinds),
     )
     check_classes(rows, target)
+    encoder = make_encoder(rows, kinds)
     tell_rows(rows, screen)
-    encoder = None if sparse.issparse(rows.X) else TableEncoder(kinds=kinds or None)
     with watching(screen, "Racing", time_budget) as watch:
         result = race(
             rows.X,

@@ -1,0 +1,28 @@
+"""What the library says of its parameters, in the words of the command line."""
+
+from __future__ import annotations
+
+import re
+
+_WORDS = (
+    (r"[Pp]ass header=False", "Give --read header=no"),
+    (r"\bpass (delimiter|encoding)=('[^']*')", r"give --read \1=\2"),
+    (
+        r"\bkinds=\{'([^']*)': 'drop'\}, or give its kind",
+        r"--drop '\1', or give --kind",
+    ),
+    (r"\bkinds=\{'([^']*)': 'drop'\}", r"--drop '\1'"),
+    (r"The 'kinds' parameter of TableEncoder", "--kind"),
+    (r"expected target=None, got", "expected no --target, got"),
+    (r"expected no 'where' or 'drop'", "expected no --where or --drop"),
+    (r"\bwhere='(\w+=\w+)'", r"--where \1"),
+    (r"\bcannot be read with (format|delimiter)=", r"cannot be read with --read \1="),
+)
+_PATTERNS = tuple((re.compile(python), option) for python, option in _WORDS)
+
+
+def in_options(message: str) -> str:
+    """Name options where a message of the library names parameters."""
+    for pattern, option in _PATTERNS:
+        message = pattern.sub(option, message)
+    return message

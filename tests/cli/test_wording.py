@@ -1,0 +1,60 @@
+"""Messages of the library in the words of the command line."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import dump_svmlight_file
+
+
+def write_files():
+    people = pd.read_csv("people.csv")
+    people.to_csv("semicolons.csv", index=False, sep=";")
+    people.to_csv("nameless.csv", index=False, header=False)
+    people.assign(town="Köln").to_csv("latin.csv", index=False, encoding="latin-1")
+    people.to_csv("wide.csv", index=False, encoding="utf-16")
+    people.assign(key=[f"k{i}x" for i in range(300)]).to_csv("keys.csv", index=False)
+    numbers = people[["age", "income"]].to_numpy()
+    y = (people["happy"] == "yes").to_numpy(dtype=int)
+    dump_svmlight_file(numbers, y, "a.svm", zero_based=False)
+    parts = {"X_train": numbers, "y_train": y, "X_test": numbers, "y_test": y}
+    np.savez("parts.npz", **parts)
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "words"),
+    [
+        ("semicolons.csv", (), "give --read delimiter=';' if that does."),
+        ("latin.csv", (), "give --read encoding='latin-1' if"),
+        ("wide.csv", (), "give --read encoding='utf-16'."),
+        ("a.svm", (), "expected no --target, got 'happy'."),
+        ("parts.npz", (), "expected --where split=train or --where split=test."),
+        ("people.csv", ("--kind", "agge=number"), "--kind names other columns than"),
+        ("people.csv", ("--read", "format=xml"), "cannot be read with --read format="),
+        ("people.csv", ("--read", "delimiter=;;"), "with --read delimiter=';;'"),
+    ],
+)
+def test_errors_name_options(call, source, options, words):
+    write_files()
+    result = call("fit", source, "-t", "happy", "-o", "new.lsvm", *options)
+    assert result.exit_code == 1
+    assert words in result.stderr
+
+
+@pytest.mark.parametrize("option", ["where", "drop"])
+def test_sparse_rows_have_no_columns_to_name(call, option):
+    write_files()
+    result = call("fit", "a.svm", "-o", "new.lsvm", f"--{option}", "a=b")
+    assert "expected no --where or --drop." in result.stderr
+
+
+def test_warnings_name_options(call):
+    write_files()
+    fit = ("-t", "happy", "-o", "new.lsvm", "-m", "clustered", "--test-size", "0")
+    warned = call("fit", "keys.csv", *fit).stderr
+    assert "Leave it out with --drop 'key', or give --kind to keep it." in warned
+    assert Path("new.lsvm").exists()
+    first = Path("nameless.csv").read_text().splitlines()[0].split(",")[1]
+    warned = call("evaluate", "people.lsvm", "nameless.csv", "-t", first).stderr
+    assert "Give --read header=no if the file has no line of names." in warned
