@@ -29,7 +29,8 @@ from localsvm.inspect import compare_peers, region_table, score_model, write_rep
 from localsvm.inspect._report import _text, _write
 from report_data import HOSTILE, hostile_model, xor_model
 
-ALWAYS = ["summary", "data", "method", "scores", "peers", "regions", "fit", "load"]
+ALWAYS = ["summary", "data", "method", "scores", "peers", "regions", "fit"]
+ALWAYS += ["examples", "load"]
 OF_REGIONS = ["errors"]
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 
@@ -154,6 +155,18 @@ def test_numbers_are_those_of_the_parts(xor_page):
     assert "More accurate than LinearSVC" in xor_page.words
 
 
+def test_examples_are_the_surest_and_the_closest_rows(xor_page):
+    model, _, (X, y) = xor_model()
+    right, lead = model.predict(X) == y, np.abs(model.decision_function(X))
+    surest = np.argmax(np.where(right, lead, -1))
+    mistake = np.argmax(np.where(right, -1, lead))
+    assert f"The surest right answer: test row {surest}" in xor_page.words
+    assert f"The surest mistake: test row {mistake}" in xor_page.words
+    assert f"The closest decision: test row {lead.argmin()}" in xor_page.words
+    value = model.decision_function(X)[mistake]
+    assert f"decision value {value:+.3f}" in xor_page.words
+
+
 def test_nothing_of_the_user_becomes_markup(hostile_page):
     assert hostile_page.tags.count("script") == 2
     assert not [n for _, n, _ in hostile_page.attributes if n.startswith("on")]
@@ -210,6 +223,8 @@ def test_every_estimator_has_a_report(estimator, three_classes, tmp_path):
         name = type(estimator).__name__
         assert f"{name} has no regions: one function decides" in page.words
     assert "need the training rows, which the report did not get" in page.words
+    is_ours = not isinstance(estimator, LogisticRegression)
+    assert ("The surest right answer: test row" in page.words) == is_ours
 
 
 def test_a_pipeline_shows_its_steps_and_columns(tmp_path):

@@ -17,6 +17,17 @@ _SHOWN_CHANGES = 3
 
 def explanation_text(found: Explanation) -> str:
     """Short text: the class, who decided it, how clearly, what would change it, why."""
+    return "\n".join(
+        [
+            *(f"{name + ':':<17}{words}" for name, words in explained(found).items()),
+            "",
+            *(_column_table(found) if found.columns else _feature_table(found)),
+        ]
+    )
+
+
+def explained(found: Explanation) -> dict[str, str]:
+    """All but the table of contributions, by name; what is not known is left out."""
     lines = {
         "Predicted class": f"{found.predicted_class}",
         "Decision value": f"{found.decision_value:+.4f} ({_sign_words(found)})",
@@ -26,13 +37,7 @@ def explanation_text(found: Explanation) -> str:
         "Nearest border": _border_words(found),
         "One change": "; ".join(_change_words(each) for each in _distinct(found)),
     }
-    return "\n".join(
-        [
-            *(f"{name + ':':<17}{words}" for name, words in lines.items() if words),
-            "",
-            *(_column_table(found) if found.columns else _feature_table(found)),
-        ]
-    )
+    return {name: words for name, words in lines.items() if words}
 
 
 def _sign_words(found: Explanation) -> str:

@@ -13,6 +13,11 @@ from localsvm.inspect._peers import PeerScore, compare_peers, reported_seconds
 from localsvm.inspect._region_table import RegionTable, region_table
 from localsvm.inspect._report._certificate import Certificate, certify
 from localsvm.inspect._report._data_section import DataSection, describe_data
+from localsvm.inspect._report._examples import (
+    Example,
+    can_explain,
+    explain_examples,
+)
 from localsvm.inspect._report._method_section import describe_method
 from localsvm.inspect._report._page import Page, Tile
 from localsvm.inspect._report._region_section import describe_regions, draw_errors
@@ -90,6 +95,9 @@ def compose_page(given: Given, written_at: str) -> Page:
         "there is no map, no table of regions, and no weights or errors by region.",
         error_picture=None if regions is None else draw_errors(regions),
         certificate=certificate,
+        examples=_explain(given, test, table),
+        why_no_examples=f"{name} is not of this library, which explains predictions "
+        "by the linear functions of its own classifiers.",
         snippets=show_usage(given.model_path),
         document=_document(name, scores, peers, table, certificate),
     )
@@ -110,6 +118,15 @@ def _compare(given: Given) -> tuple[Sequence[PeerScore], str]:
             "Other classifiers need the training rows, which the report did not get."
         )
     return compare_peers(given.model, *given.train, *given.test), ""
+
+
+def _explain(
+    given: Given, test: tuple[Any, LabelCoding], table: RegionTable | None
+) -> list[Example]:
+    if not can_explain(last_step(given.model)):
+        return []
+    with stage("explain"):
+        return explain_examples(given.model, *test, table)
 
 
 def _subtitle(name: str, data: DataSection) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from localsvm.inspect._report._certificate import Certificate
 from localsvm.inspect._report._data_section import DataSection
+from localsvm.inspect._report._examples import Example
 from localsvm.inspect._report._method_section import MethodSection
 from localsvm.inspect._report._region_section import RegionSection
 from localsvm.inspect._report._score_section import PeerLine, ScoreSection
@@ -22,6 +23,7 @@ _SECTIONS = {
     "regions": "Regions",
     "errors": "Errors by region",
     "fit": "Fit",
+    "examples": "Examples",
     "load": "Use it",
 }
 _OF_REGIONS = ("map", "weights", "errors")
@@ -67,6 +69,8 @@ class Page:
     why_no_regions: str
     error_picture: Picture | None
     certificate: Certificate
+    examples: list[Example]
+    why_no_examples: str
     snippets: list[Snippet]
     drawn: dict[str, Drawn] = field(default_factory=dict)
     document: dict[str, Any] = field(default_factory=dict)
