@@ -93,7 +93,7 @@ $(VENV)/browser: $(VENV)/tools
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
 	    apt-get install -y -qq --no-install-recommends chromium >/dev/null || true; fi; \
 	if found >/dev/null; then touch $@; else \
-	  echo "Chromium is missing and only root can install it: browser tests are skipped."; fi
+	  echo "Chromium cannot be installed (by root, with apt-get): its tests are skipped."; fi
 
 $(VENV)/benching: $(VENV)/installed
 	$(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel ".[plot,bench]"

@@ -27,6 +27,7 @@ from localsvm import (
 from localsvm._progress import listening
 from localsvm.inspect import compare_peers, region_table, score_model, write_report
 from localsvm.inspect._report import _text, _write
+from localsvm.inspect._report._certificate import certify
 from report_data import HOSTILE, hostile_model, xor_model
 
 ALWAYS = ["summary", "data", "method", "scores", "peers", "regions", "fit"]
@@ -311,6 +312,31 @@ def test_a_fit_that_did_not_converge_says_so(two_moons, tmp_path):
         model.fit(X, y)
     words = read(write_report(model, X, y, tmp_path / "report.html")).words
     assert "Stopped before the tolerance was reached: the largest relative" in words
+
+
+@pytest.mark.parametrize(
+    ("estimator", "verdict", "state"),
+    [
+        (ClusteredSVC(2, random_state=0), "Converged: the largest relative", "good"),
+        (LocalSVC(random_state=0), "Converged: the largest violation", "good"),
+        (MixtureSVC(2, random_state=0, tol=0.1), "Converged in", "good"),
+        (MixtureSVC(2, random_state=0, tol=0.0, max_iter=1), "Stopped by a", "open"),
+        (ReducedSVC(random_state=0), "Converged: the largest violation", "good"),
+        (NeighborSVC(), "The method does not tell", "unknown"),
+        (LogisticRegression(), "The method does not tell", "unknown"),
+    ],
+)
+def test_certificate_judges_the_fit(estimator, verdict, state, two_moons):
+    certificate = certify(estimator.fit(*two_moons))
+    assert certificate.verdict.startswith(verdict)
+    assert certificate.state == state
+    assert certificate.facts["random_state (seed)"] in ("0", "None")
+    assert int(certificate.facts["iterations"].replace(",", "")) >= 1
+    assert set(certificate.stages) == {
+        name
+        for name, value in getattr(estimator, "fit_report_", {}).items()
+        if isinstance(value, float)
+    }
 
 
 def test_many_classes_are_listed_by_their_confusions(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -111,17 +112,15 @@ def _facts(model: Any) -> dict[str, str]:
         "random_state": "random_state (seed)",
         "n_jobs": "n_jobs",
     }
-    facts = {}
-    for name, words in names.items():
-        value = getattr(model, name, None)
-        if value is None and name not in ("random_state", "max_time"):
-            continue
-        if hasattr(model, name):
-            facts[words] = _show(value)
-    return facts
+    found = {name: getattr(model, name) for name in names if hasattr(model, name)}
+    return {
+        names[name]: _show(np.max(value) if name == "n_iter_" else value)
+        for name, value in found.items()
+        if value is not None or name == "random_state"
+    }
 
 
 def _show(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return number(float(value.sum()))
-    return number(float(value)) if isinstance(value, (int, float)) else describe(value)
+    return number(float(value)) if isinstance(value, Real) else describe(value)
