@@ -10,6 +10,7 @@ import typer
 import localsvm
 from localsvm.cli._bench import bench
 from localsvm.cli._evaluate import evaluate
+from localsvm.cli._explain import explain
 from localsvm.cli._export import export
 from localsvm.cli._fit import fit
 from localsvm.cli._group import Commands, show_help_without_command
@@ -32,6 +33,7 @@ _COMMANDS: dict[Callable[..., None], str] = {
     tune: "localsvm tune adult.csv.gz --target income --time-budget 60 -o best.lsvm",
     evaluate: "localsvm evaluate income.lsvm adult.csv.gz --where split=test",
     predict: "localsvm predict income.lsvm new.csv -o predictions.csv --keep id",
+    explain: "localsvm explain income.lsvm adult.csv.gz --row 0",
     report: "localsvm report income.lsvm adult.csv.gz --where split=test -o a.html",
     export: "localsvm export income.lsvm --onnx income.onnx",
     inspect: "localsvm inspect income.lsvm",

@@ -1,0 +1,63 @@
+"""``localsvm explain``."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import dump_svmlight_file
+
+from localsvm.export import load
+from localsvm.inspect import explain
+
+
+def test_the_explanation_is_the_librarys(call):
+    result = call("explain", "people.lsvm", "people.csv", "--row", "7")
+    people = pd.read_csv("people.csv")
+    expected = explain(load("people.lsvm"), people.iloc[7])
+    assert result.exit_code == 0, result.output
+    assert result.stdout == (
+        f"Row 7, which the table calls {people['happy'][7]}\n{expected}\n"
+    )
+    assert "town" in result.stdout
+
+
+def test_several_rows_as_json(call):
+    command = ("explain", "people.lsvm", "people.csv", "--row", "3", "--row", "250")
+    found = json.loads(call(*command, "--json").stdout)["rows"]
+    people = pd.read_csv("people.csv")
+    predicted = load("people.lsvm").predict(people)
+    assert [each["row"] for each in found] == [3, 250]
+    assert [each["predicted_class"] for each in found] == predicted[[3, 250]].tolist()
+    assert [each["label"] for each in found] == people["happy"][[3, 250]].tolist()
+
+
+def test_rows_are_counted_among_those_chosen(call):
+    people = pd.read_csv("people.csv").assign(part=["a", "b"] * 150)
+    people.to_csv("parts.csv", index=False)
+    command = ("explain", "people.lsvm", "parts.csv", "--where", "part=b", "--json")
+    (found,) = json.loads(call(*command, "--row", "2").stdout)["rows"]
+    (same,) = json.loads(
+        call("explain", "people.lsvm", "people.csv", "--row", "5", "--json").stdout
+    )["rows"]
+    assert found == same | {"row": 2}
+
+
+def test_rows_without_labels_and_sparse_ones(call):
+    pd.read_csv("people.csv").drop(columns="happy").to_csv("new.csv", index=False)
+    assert call("explain", "people.lsvm", "new.csv", "--row", "0").stdout.startswith(
+        "Row 0\n"
+    )
+    X = np.random.default_rng(0).standard_normal((200, 3))
+    dump_svmlight_file(X, X[:, 0] > 0, "a.svm", zero_based=False)
+    call("fit", "a.svm", "-o", "a.lsvm", "-m", "clustered")
+    result = call("explain", "a.lsvm", "a.svm", "--row", "1")
+    assert result.exit_code == 0, result.output
+    assert "x0" in result.stdout
+
+
+@pytest.mark.parametrize(("row", "code"), [("300", 1), ("-1", 2), ("x", 2)])
+def test_rows_that_are_not_there(call, row, code):
+    result = call("explain", "people.lsvm", "people.csv", "--row", row)
+    assert result.exit_code == code
+    assert result.stderr.startswith("error: ")
