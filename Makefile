@@ -12,8 +12,8 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
-demo: $(VENV)/installed  ## Solve a non-linear problem by many linear SVMs; saves a picture
-	$(BIN)/python examples/demo.py
+demo: $(VENV)/installed  ## Fit, compare, explain, save, load, report: on a table in the package
+	$(BIN)/localsvm demo --force
 
 test: lint test-core $(VENV)/developing $(VENV)/browser  ## Lint, C++ tests under sanitizers, Python tests
 	$(BIN)/python -m pytest -m "not slow"
@@ -51,7 +51,7 @@ bench: $(VENV)/benching  ## Accuracy and speed against peers; rewrites results a
 	  $(BIN)/python benchmarks/mixture_$$what.py || exit 1; done
 	$(BIN)/python benchmarks/staged_peers.py --again
 	$(BIN)/python benchmarks/staged.py --again
-	$(BIN)/python examples/demo.py > benchmarks/results/demo.tmp
+	$(BIN)/localsvm demo --force --quiet > benchmarks/results/demo.tmp
 	mv benchmarks/results/demo.tmp benchmarks/results/demo.txt
 	$(BIN)/python benchmarks/tables.py
 
@@ -79,7 +79,7 @@ $(VENV)/tools: pyproject.toml
 	touch $@
 
 $(VENV)/installed: $(VENV)/tools $(SOURCES)
-	$(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel ".[plot]"
+	$(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel ".[cli,report]"
 	touch $@
 
 $(VENV)/developing: $(VENV)/installed

@@ -38,14 +38,3 @@ def test_plot_xor_saves_the_picture(tmp_path):
     height, width, _ = imread(path).shape
     assert width > 2 * height > 600
     assert path.stat().st_size < 150_000
-
-
-def test_demo_runs_at_a_small_size(tmp_path):
-    text = run(EXAMPLES / "demo.py", "--rows", "2000", "--output", tmp_path)
-    assert "898 rows to fit, 899 to test" in text
-    assert "2000 rows to fit, 4000 to test" in text
-    assert "Predicted class: " in text
-    picture = tmp_path / "regions.png"
-    assert str(picture) in text
-    assert imread(picture).std() > 0.05
-    assert [file.name for file in tmp_path.iterdir()] == ["regions.png"]

@@ -100,7 +100,7 @@ def test_bench_of_a_method_on_a_table_of_its_own(call):
     result = call(*command, "--max-time", "5")
     assert result.exit_code == 0, result.output
     assert "ahead by" in result.stdout
-    assert "on the same 50 rows" in result.stdout
+    assert "on the same 50 rows, to which none was fitted" in result.stdout
 
 
 @pytest.mark.parametrize(

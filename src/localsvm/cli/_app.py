@@ -9,6 +9,7 @@ import typer
 
 import localsvm
 from localsvm.cli._bench import bench
+from localsvm.cli._demo import demo
 from localsvm.cli._evaluate import evaluate
 from localsvm.cli._explain import explain
 from localsvm.cli._export import export
@@ -29,6 +30,7 @@ _EPILOG = (
 )
 
 _COMMANDS: dict[Callable[..., None], str] = {
+    demo: "localsvm demo",
     fit: "localsvm fit adult.csv.gz --target income --where split=train -o income.lsvm",
     tune: "localsvm tune adult.csv.gz --target income --time-budget 60 -o best.lsvm",
     evaluate: "localsvm evaluate income.lsvm adult.csv.gz --where split=test",

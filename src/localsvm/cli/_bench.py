@@ -90,7 +90,7 @@ def bench(
             random_state=seed,
         )
     document = {"data": data, "peers": [peer.to_dict() for peer in peers]}
-    screen.show(document, "\n".join(_lines(peers)))
+    screen.show(document, "\n".join(peer_lines(peers)))
 
 
 def _competitor(
@@ -113,13 +113,14 @@ def _competitor(
     return estimator, kinds, {"target": loaded.target, **reading}
 
 
-def _lines(peers: Sequence[PeerScore]) -> list[str]:
+def peer_lines(peers: Sequence[PeerScore]) -> list[str]:
+    """Lines of a table of classifiers, and what must be known of them."""
     heading = ["", "rows", "accuracy", "95 % interval", "fit s", "us/row", "ahead by"]
     lines = table([heading, *map(_cells, peers)], indent="")
     notes = [f"{peer.name}: {note}." for peer in peers for note in peer.notes]
     ahead = (
-        f"Ahead by: accuracy of {peers[0].name} minus that of the other, on the same "
-        f"{peers[0].n_test:,} rows that none was fitted to, with its 95 % interval."
+        f"Ahead by: accuracy of {peers[0].name} minus that of the other, with its 95 % "
+        f"interval,\non the same {peers[0].n_test:,} rows, to which none was fitted."
     )
     return [*lines, "", ahead, *notes]
 
