@@ -27,7 +27,7 @@ def forge_at_random(source, target, rng):
     """Write a file that differs from another in a few places."""
     header, arrays = read_plain_file(source, "model", 1)
     for _ in range(rng.integers(1, 4)):
-        if rng.random() < 0.5:
+        if rng.random() < 0.5 or not arrays:
             _change_header(header["model"], rng)
         else:
             _change_arrays(arrays, rng)

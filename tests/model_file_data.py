@@ -181,7 +181,10 @@ CASES = {
     "coordinates": ("csr", LocallyLinearSVC(8, coding="local_coordinates")),
     "local": ("three", _local()),
     "local-center": ("two", _local(route="center", neighbors="kd_tree")),
-    "local-single": ("single", _local(kernel="linear", neighbors="brute")),
+    "local-single": (
+        "single",
+        _local(kernel="linear", neighbors="brute", n_jobs=np.int64(1)),
+    ),
     "local-csr": ("csr", _local(route="center")),
     "local-csr-matrix": ("csr_matrix", _local()),
     "local-poly": ("two", _local(kernel="poly", degree=2, coef0=1.0)),

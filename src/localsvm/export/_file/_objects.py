@@ -17,7 +17,7 @@ from localsvm.export._file._specs import (
 )
 from localsvm.export._file._store import Dims, Sink, Source
 
-_DEEPEST = 12
+_DEEPEST = 40
 _OUTPUT = "_sklearn_output_config"
 _OUTPUTS = ("default", "pandas", "polars")
 

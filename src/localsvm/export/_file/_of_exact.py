@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from localsvm.estimators import ReducedSVC
@@ -68,8 +68,5 @@ SPECS = (
         left_out=frozenset({"_first"}),
         check=_check_coef,
     ),
-    *(
-        Spec(cls, "linear", _LINEAR)
-        for cls in (LinearSVC, LogisticRegression, RidgeClassifier, SGDClassifier)
-    ),
+    *(Spec(cls, "linear", _LINEAR) for cls in (LinearSVC, LogisticRegression)),
 )

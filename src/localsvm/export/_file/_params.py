@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from localsvm.export._file._specs import Spec, find_spec, named_spec, read_field
 from localsvm.export._file._store import Dims, Sink, Source
 from localsvm.export._file._values import read_value, write_value
 
-_DEEPEST = 12
+_DEEPEST = 40
 _MOST_JOBS = 4096
 # State of NumPy's Mersenne Twister.
 _RANDOM_STATE = {
@@ -118,7 +119,7 @@ def _check(spec: Spec, value: Any, place: str) -> None:
     """Raise a ValueError for parameters that ``fit`` would not take."""
     n_jobs = getattr(value, "n_jobs", None)
     if n_jobs is not None and not (
-        isinstance(n_jobs, int) and -_MOST_JOBS <= n_jobs <= _MOST_JOBS and n_jobs
+        isinstance(n_jobs, Integral) and 0 < abs(int(n_jobs)) <= _MOST_JOBS
     ):
         raise ValueError(f"{place}.n_jobs is {n_jobs!r:.40}; expected None or an int.")
     if spec.is_ours and hasattr(value, "_check_parameters"):
