@@ -8,12 +8,15 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
+from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from localsvm import ClusteredSVC
-from localsvm.data import make_three_gaussians, make_xor
+from localsvm import ClusteredSVC, SupportClusterSVC
+from localsvm.data import TableEncoder, make_three_gaussians, make_xor
 from localsvm.inspect import RegionMapDisplay
 
 mpl.use("Agg")
@@ -211,11 +214,117 @@ def test_clusterer_without_centres(xor):
     np.testing.assert_allclose(segment[:, 0], 0, atol=step)
 
 
-@pytest.mark.parametrize("n_features", [1, 3])
-def test_other_than_two_features_is_refused(n_features):
-    X = np.random.default_rng(0).normal(size=(40, n_features))
+def many_features(n_classes=2):
+    return make_classification(
+        200, 6, n_informative=4, n_classes=n_classes, random_state=0
+    )
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array, pd.DataFrame])
+def test_many_features_are_projected_on_two_principal_components(storage):
+    X, y = many_features()
+    X = X * (np.abs(X) > 0.3)
+    rows = storage(X)
+    model = ClusteredSVC(4, random_state=0).fit(rows, y)
+    display = draw(model, rows, y)
+    centred = X - X.mean(axis=0)
+    _, size, axes = np.linalg.svd(centred, full_matrices=False)
+    plane = np.concatenate([rows.get_offsets() for rows in display.rows_])
+    order = np.argsort(y, kind="stable")
+    expected = (centred @ axes[:2].T)[order]
+    signs = np.sign((plane * expected).sum(axis=0))
+    np.testing.assert_allclose(plane, signs * expected, atol=1e-6)
+    centers = (model.clusterer_.cluster_centers_ - X.mean(axis=0)) @ axes[:2].T
+    np.testing.assert_allclose(
+        display.centers_.get_offsets(), signs * centers, atol=1e-6
+    )
+    share = size[0] ** 2 / (size**2).sum()
+    assert f"{share:.0%} of the variance" in display.ax_.get_xlabel()
+    assert "6 features" in display.ax_.get_title()
+    assert display.boundary_ == display.surface_ == []
+    assert display.borders_ is None
+
+
+def test_projected_rows_without_labels_have_the_colours_of_their_regions():
+    X, y = many_features()
+    model = ClusteredSVC(4, random_state=0).fit(X, y)
+    for display in (draw(model, X), draw(model, X, y, color_by="region")):
+        regions = model.region(X)
+        assert [rows.get_label() for rows in display.rows_] == [
+            f"region {region}" for region in range(4)
+        ]
+        for region, rows in enumerate(display.rows_):
+            assert len(rows.get_offsets()) == np.sum(regions == region)
+        assert len({tuple(rows.get_facecolor()[0]) for rows in display.rows_}) == 4
+
+
+def test_projected_classifier_without_regions():
+    X, y = many_features()
+    display = draw(SVC().fit(X, y), X)
+    (rows,) = display.rows_
+    assert len(rows.get_offsets()) == 200
+    assert display.centers_ is None
+
+
+def test_many_regions_have_no_legend():
+    X, y = many_features()
+    display = draw(ClusteredSVC(15, random_state=0).fit(X, y), X)
+    assert len(display.rows_) == 15
+    assert display.ax_.get_legend_handles_labels()[1] == ["region centre"]
+
+
+def test_cluster_machine_has_its_means_as_centres(xor):
+    model = SupportClusterSVC(5, random_state=0).fit(*xor)
+    centers = draw(model, *xor).centers_.get_offsets()
+    np.testing.assert_allclose(centers, model.summary_.mean)
+
+
+def test_pipeline_of_two_columns_is_drawn_in_them(xor):
+    X = pd.DataFrame(100 + 50 * xor[0], columns=["width", "height"])
+    model = make_pipeline(StandardScaler(), ClusteredSVC(4, random_state=0))
+    display = draw(model.fit(X, xor[1]), X, xor[1])
+    assert display.ax_.get_xlabel() == "width"
+    np.testing.assert_allclose(
+        display.centers_.get_offsets(),
+        model[0].inverse_transform(model[1].clusterer_.cluster_centers_),
+    )
+    grid = np.column_stack([display.xx0.ravel(), display.xx1.ravel()])
+    frame = pd.DataFrame(grid, columns=X.columns)
+    winner = display.margins.argmax(axis=0).ravel()
+    np.testing.assert_array_equal(model.classes_[winner], model.predict(frame))
+    regions = model[1].region(model[0].transform(frame))
+    np.testing.assert_array_equal(display.regions.ravel(), regions)
+
+
+def test_table_of_words_is_drawn_by_its_features(xor):
+    X = pd.DataFrame({"width": xor[0][:, 0], "side": np.where(xor[0][:, 1] > 0, *"NS")})
+    model = make_pipeline(TableEncoder(), ClusteredSVC(4, random_state=0))
+    display = draw(model.fit(X, xor[1]), X, xor[1])
+    assert "3 features" in display.note
+    assert display.centers_ is not None
+
+
+def test_of_many_rows_a_part_is_drawn(xor):
+    model = ClusteredSVC(4, random_state=0).fit(*xor)
+    first, second = (draw(model, *xor, max_rows=50) for _ in range(2))
+    assert sum(len(rows.get_offsets()) for rows in first.rows_) == 50
+    np.testing.assert_array_equal(first.X, second.X)
+    assert len(draw(model, *xor, max_rows=None).X) == 200
+
+
+def test_colours_that_are_not_known_are_refused(xor):
+    with pytest.raises(ValueError, match="color_by='size' is not known"):
+        draw(SVC().fit(*xor), *xor, color_by="size")
+    with pytest.raises(ValueError, match="color_by='class' needs labels y"):
+        draw(SVC().fit(*xor), xor[0], color_by="class")
+    with pytest.raises(ValueError, match="color_by='region' needs a classifier with"):
+        draw(SVC().fit(*xor), *xor, color_by="region")
+
+
+def test_one_feature_is_refused():
+    X = np.random.default_rng(0).normal(size=(40, 1))
     model = SVC().fit(X, np.repeat([0, 1], 20))
-    with pytest.raises(ValueError, match=f"X has {n_features} features"):
+    with pytest.raises(ValueError, match="X has 1 features"):
         draw(model, X)
 
 

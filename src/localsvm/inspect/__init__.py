@@ -10,11 +10,14 @@ from localsvm.inspect._explanation import (
     Explanation,
     Margin,
 )
+from localsvm.inspect._fit_report import FitReportDisplay
 from localsvm.inspect._intervals import Estimate
 from localsvm.inspect._peers import PeerScore, compare_peers
 from localsvm.inspect._region_map import RegionMapDisplay
 from localsvm.inspect._region_row import RegionRow, TopFeature
 from localsvm.inspect._region_table import RegionTable, region_table
+from localsvm.inspect._region_weights import RegionWeightsDisplay
+from localsvm.inspect._reliability import ReliabilityDisplay
 from localsvm.inspect._report import write_report
 from localsvm.inspect._scores import Scores, score_model
 
@@ -26,11 +29,14 @@ __all__ = [
     "Contribution",
     "Estimate",
     "Explanation",
+    "FitReportDisplay",
     "Margin",
     "PeerScore",
     "RegionMapDisplay",
     "RegionRow",
     "RegionTable",
+    "RegionWeightsDisplay",
+    "ReliabilityDisplay",
     "Scores",
     "Shift",
     "TopFeature",

@@ -1,48 +1,64 @@
-"""Picture of a two-feature classifier: decision regions, boundary, regions, rows."""
+"""Picture of a classifier's regions and, of two features, of its decisions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage, sparse
-from sklearn.base import is_classifier
 from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import check_is_fitted
 
-from localsvm._extras import require
+from localsvm.inspect._drawing import (
+    MARKERS,
+    check_fitted_classifier,
+    palette,
+    sample_of,
+    take_axes,
+)
+from localsvm.inspect._opened import OpenedModel
+from localsvm.inspect._plane import (
+    Projection,
+    Surface,
+    border_lines,
+    centers_in_columns,
+    centers_of_regions,
+    features_of,
+    two_columns,
+)
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart.
-_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#F0E442")
-_MARKERS = ("o", "^", "s", "D", "v", "P", "X")
+_NAME = "RegionMapDisplay"
+_MOST_LEGEND_REGIONS = 10
 
 
 @dataclass(kw_only=True, eq=False)
 class RegionMapDisplay:
-    """Decision regions of a two-feature classifier and the regions of its clustering.
+    """Rows and regions of a classifier; its decisions, if there are two features.
 
     Make one with :meth:`from_estimator`; all parameters are kept as attributes. A
     classifier without regions is drawn without them, so that pictures can be compared.
 
     Parameters
     ----------
-    xx0, xx1 : ndarray of shape (n, n)
-        Grid, as of :func:`numpy.meshgrid`.
-    margins : ndarray of shape (n_classes, n, n)
+    classes : ndarray of shape (n_classes,)
+    xx0, xx1 : ndarray of shape (n, n) or None, default=None
+        Grid, as of :func:`numpy.meshgrid`; None for more than two features.
+    margins : ndarray of shape (n_classes, n, n) or None, default=None
         Margin of each class over the best other class at the points of the grid; its
         zero line is the boundary of the class.
-    classes : ndarray of shape (n_classes,)
     regions : ndarray of int of shape (n, n) or None, default=None
         Region of each point of the grid.
     centers : ndarray of shape (n_regions, 2) or None, default=None
+        Of the regions, in the plane.
     X : ndarray of shape (n_samples, 2) or None, default=None
-        Rows to draw.
+        Rows to draw, in the plane.
     class_index : ndarray of int of shape (n_samples,) or None, default=None
         Positions in ``classes`` of the labels of ``X``.
+    row_regions : ndarray of int of shape (n_samples,) or None, default=None
+        Region of each row.
     xlabel, ylabel : str, default=""
+    note : str, default=""
+        What the reader should know of the plane, written below the picture.
 
     Attributes
     ----------
@@ -56,11 +72,13 @@ class RegionMapDisplay:
         Borders of the regions.
     centers_ : PathCollection or None
     rows_ : list of PathCollection
-        Rows, one per class; labelled for ``ax_.legend()``.
+        Rows, one per class or region; labelled for ``ax_.legend()``.
 
     See Also
     --------
-    explain : Explains one prediction.
+    explain : Explains predictions.
+    region_table : Describes the regions.
+    sklearn.inspection.DecisionBoundaryDisplay : Draws any classifier of two features.
 
     Examples
     --------
@@ -74,16 +92,18 @@ class RegionMapDisplay:
     >>> plt.show()  # doctest: +SKIP
     """
 
-    xx0: NDArray[np.float64]
-    xx1: NDArray[np.float64]
-    margins: NDArray[np.float64]
     classes: NDArray[Any]
+    xx0: NDArray[np.float64] | None = None
+    xx1: NDArray[np.float64] | None = None
+    margins: NDArray[np.float64] | None = None
     regions: NDArray[np.intp] | None = None
     centers: NDArray[np.float64] | None = None
     X: NDArray[np.float64] | None = None
     class_index: NDArray[np.intp] | None = None
+    row_regions: NDArray[np.intp] | None = None
     xlabel: str = ""
     ylabel: str = ""
+    note: str = ""
 
     @classmethod
     def from_estimator(
@@ -94,24 +114,29 @@ class RegionMapDisplay:
         *,
         grid_resolution: int = 200,
         pad: float = 0.05,
+        max_rows: int | None = 5000,
         ax: Any = None,
         **plot_options: Any,
     ) -> Self:
-        """Evaluate a classifier on a grid around the rows and draw it.
+        """Find rows, regions and decisions of a classifier, and draw them.
 
         Parameters
         ----------
-        estimator : fitted classifier
+        estimator : fitted classifier or Pipeline
             Its regions are drawn if it has ``region``, as ``ClusteredSVC`` does; their
             centres, too, unless a metric has moved them.
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, 2)
-            Rows to draw; they set the limits of the picture.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows to draw. Two columns of numbers are the plane, and set its limits; more
+            are projected on two principal components of the estimator's features, and
+            decisions are not drawn.
         y : array-like of shape (n_samples,), default=None
-            Labels that colour the rows; None draws them in grey.
+            Labels that colour the rows.
         grid_resolution : int, default=200
-            Points of the grid per feature.
+            Points of the grid per feature, of two features.
         pad : float, default=0.05
             Space around the rows, as a share of the range of each feature.
+        max_rows : int or None, default=5000
+            Of more rows a random part is drawn, always the same.
         ax : matplotlib Axes, default=None
             None makes a new figure.
         **plot_options : dict
@@ -120,32 +145,37 @@ class RegionMapDisplay:
         Returns
         -------
         RegionMapDisplay
+
+        Notes
+        -----
+        Costs one prediction of each point of the grid, the region of each row, and the
+        principal components of the rows.
         """
-        _check_classifier(estimator)
+        check_fitted_classifier(estimator, _NAME)
         if grid_resolution < 2:
             raise ValueError(f"grid_resolution={grid_resolution!r} should be >= 2.")
-        rows = _two_features(X)
-        xx0, xx1 = np.meshgrid(*(_axis(x, pad, grid_resolution) for x in rows.T))
-        grid = _like(X, np.column_stack([xx0.ravel(), xx1.ravel()]))
-        regions = estimator.region(grid) if hasattr(estimator, "region") else None
-        names = getattr(X, "columns", ("", ""))
-        return cls(
-            xx0=xx0,
-            xx1=xx1,
-            margins=_margins(estimator, grid).T.reshape(-1, *xx0.shape),
-            classes=estimator.classes_,
-            regions=None if regions is None else regions.reshape(xx0.shape),
-            centers=_centers(estimator),
-            X=rows,
-            class_index=None if y is None else _class_index(estimator, rows, y),
-            xlabel=str(names[0]),
-            ylabel=str(names[1]),
-        ).plot(ax, **plot_options)
+        opened = OpenedModel.of(estimator)
+        plane = two_columns(X)
+        features = features_of(opened, X)
+        drawn = sample_of(features.shape[0], max_rows)
+        display = cls(classes=estimator.classes_)
+        if y is not None:
+            display.class_index = _class_index(estimator, features, y)[drawn]
+        if hasattr(opened.estimator, "region"):
+            display.row_regions = _regions_of(opened, X, features)[drawn]
+        if plane is None:
+            display._project(opened, features, drawn)
+        else:
+            display.X = plane[drawn]
+            surface = Surface.of(opened, X, plane, pad, grid_resolution)
+            display._take_surface(surface, opened, X)
+        return display.plot(ax, **plot_options)
 
     def plot(
         self,
         ax: Any = None,
         *,
+        color_by: str | None = None,
         colors: Any = None,
         boundary_kw: dict[str, Any] | None = None,
         border_kw: dict[str, Any] | None = None,
@@ -158,6 +188,9 @@ class RegionMapDisplay:
         ----------
         ax : matplotlib Axes, default=None
             None makes a new figure.
+        color_by : {"class", "region"} or None, default=None
+            What colours the rows. None is the class where labels are known; without
+            labels, the region of projected rows, and grey for rows in a plane.
         colors : list of matplotlib colours, default=None
             One per class. None takes colours that colour-blind readers can tell apart.
         boundary_kw, border_kw, center_kw, row_kw : dict, default=None
@@ -169,24 +202,61 @@ class RegionMapDisplay:
         -------
         RegionMapDisplay
         """
-        pyplot = require("matplotlib.pyplot", "plot", "RegionMapDisplay.plot")
-        self.ax_ = pyplot.subplots()[1] if ax is None else ax
+        color_by = self._check_color_by(color_by)
+        self.ax_ = take_axes(ax, _NAME)
         self.figure_ = self.ax_.figure
-        palette = _palette(len(self.classes)) if colors is None else list(colors)
-        self.surface_ = self._draw_surface(palette)
-        self.rows_ = self._draw_rows(palette, row_kw or {})
+        class_colors = palette(len(self.classes)) if colors is None else list(colors)
+        self.surface_ = self._draw_surface(class_colors)
+        self.rows_ = self._draw_rows(color_by, class_colors, row_kw or {})
         self.borders_ = self._draw_borders(border_kw or {})
         self.boundary_ = self._draw_boundary(boundary_kw or {})
         self.centers_ = self._draw_centers(center_kw or {})
-        self.ax_.set(
-            xlim=(self.xx0.min(), self.xx0.max()),
-            ylim=(self.xx1.min(), self.xx1.max()),
-            xlabel=self.xlabel,
-            ylabel=self.ylabel,
-        )
+        self.ax_.set(xlabel=self.xlabel, ylabel=self.ylabel)
+        if self.xx0 is not None and self.xx1 is not None:
+            self.ax_.set_xlim(self.xx0.min(), self.xx0.max())
+            self.ax_.set_ylim(self.xx1.min(), self.xx1.max())
+        if self.note:
+            self.ax_.set_title(self.note, fontsize="small", color="0.35")
         return self
 
-    def _draw_surface(self, palette: list[Any]) -> list[Any]:
+    def _project(
+        self, opened: OpenedModel, features: Any, drawn: NDArray[np.intp]
+    ) -> None:
+        projection = Projection.of(features)
+        self.X = projection.axes.transform(features[drawn])
+        self.xlabel, self.ylabel = projection.labels
+        self.note = projection.note
+        centers = centers_of_regions(opened)
+        if centers is not None:
+            self.centers = projection.axes.transform(centers)
+
+    def _take_surface(self, surface: Surface, opened: OpenedModel, X: Any) -> None:
+        self.xx0, self.xx1 = surface.xx0, surface.xx1
+        self.margins, self.regions = surface.margins, surface.regions
+        self.centers = centers_in_columns(opened)
+        names = getattr(X, "columns", ("", ""))
+        self.xlabel, self.ylabel = str(names[0]), str(names[1])
+
+    def _check_color_by(self, color_by: str | None) -> str | None:
+        known = {"class": self.class_index, "region": self.row_regions}
+        if color_by is None:
+            if self.class_index is not None:
+                return "class"
+            projected = self.xx0 is None and self.row_regions is not None
+            return "region" if projected else None
+        if color_by not in known:
+            raise ValueError(
+                f"color_by={color_by!r} is not known; expected 'class', 'region' or "
+                "None."
+            )
+        if known[color_by] is None:
+            what = "labels y" if color_by == "class" else "a classifier with regions"
+            raise ValueError(f"color_by={color_by!r} needs {what}; found none.")
+        return color_by
+
+    def _draw_surface(self, colors: list[Any]) -> list[Any]:
+        if self.margins is None:
+            return []
         return [
             self.ax_.contourf(
                 self.xx0,
@@ -197,24 +267,29 @@ class RegionMapDisplay:
                 alpha=0.2,
                 zorder=0,
             )
-            for margin, color in zip(self.margins, palette, strict=True)
+            for margin, color in zip(self.margins, colors, strict=True)
             if margin.max() > 0
         ]
 
-    def _draw_rows(self, palette: list[Any], options: dict[str, Any]) -> list[Any]:
+    def _draw_rows(
+        self, color_by: str | None, colors: list[Any], options: dict[str, Any]
+    ) -> list[Any]:
         if self.X is None:
             return []
         style: dict[str, Any] = {"s": 12, "alpha": 0.8, "linewidths": 0, "zorder": 1}
-        if self.class_index is None:
+        if color_by is None:
             style["color"] = "0.35"
             return [self.ax_.scatter(*self.X.T, **style | options)]
+        if color_by == "region":
+            return self._draw_rows_of_regions(style | options)
+        assert self.class_index is not None
         return [
             self.ax_.scatter(
                 *self.X[self.class_index == index].T,
                 **{
                     **style,
-                    "color": palette[index],
-                    "marker": _MARKERS[index % len(_MARKERS)],
+                    "color": colors[index],
+                    "marker": MARKERS[index % len(MARKERS)],
                     "label": str(label),
                     **options,
                 },
@@ -222,8 +297,29 @@ class RegionMapDisplay:
             for index, label in enumerate(self.classes)
         ]
 
+    def _draw_rows_of_regions(self, style: dict[str, Any]) -> list[Any]:
+        """Draw the rows of each region; few enough regions are named in a legend."""
+        assert self.X is not None
+        assert self.row_regions is not None
+        found = np.unique(self.row_regions)
+        named = len(found) <= _MOST_LEGEND_REGIONS
+        return [
+            self.ax_.scatter(
+                *self.X[self.row_regions == region].T,
+                **{
+                    "color": color,
+                    "marker": MARKERS[place % len(MARKERS)],
+                    "label": f"region {region}" if named else None,
+                    **style,
+                },
+            )
+            for place, (region, color) in enumerate(
+                zip(found, palette(len(found)), strict=True)
+            )
+        ]
+
     def _draw_borders(self, options: dict[str, Any]) -> Any:
-        if self.regions is None:
+        if self.regions is None or self.xx0 is None or self.xx1 is None:
             return None
         from matplotlib.collections import LineCollection
 
@@ -236,10 +332,12 @@ class RegionMapDisplay:
             "zorder": 3,
             "label": "region border",
         }
-        lines = list(_border_lines(self.xx0, self.xx1, self.regions))
+        lines = list(border_lines(self.xx0, self.xx1, self.regions))
         return self.ax_.add_collection(LineCollection(lines, **style | options))
 
     def _draw_boundary(self, options: dict[str, Any]) -> list[Any]:
+        if self.margins is None:
+            return []
         style = {"colors": "black", "linewidths": 2.0, "zorder": 2}
         margins = self.margins[1:] if len(self.classes) == 2 else self.margins
         return [
@@ -263,96 +361,13 @@ class RegionMapDisplay:
         return self.ax_.scatter(*self.centers.T, **style | options)
 
 
-def _palette(n_classes: int) -> list[Any]:
-    if n_classes <= len(_COLORS):
-        return list(_COLORS[:n_classes])
-    from matplotlib import colormaps
-
-    return list(colormaps["turbo"](np.linspace(0, 1, n_classes)))
+def _regions_of(opened: OpenedModel, X: Any, features: Any) -> NDArray[np.intp]:
+    """Region of each row; those of a data frame keep the names of its columns."""
+    rows = X if opened.steps is None else features
+    return np.asarray(opened.estimator.region(rows))
 
 
-def _border_lines(
-    xx0: NDArray[np.float64], xx1: NDArray[np.float64], regions: NDArray[np.intp]
-) -> Iterator[NDArray[np.float64]]:
-    """Lines between the points of different regions, each border once."""
-    from contourpy import contour_generator
-
-    labels = np.unique(regions, return_inverse=True)[1].reshape(regions.shape)
-    for label, box in enumerate(ndimage.find_objects(labels + 1)):
-        window = tuple(slice(max(s.start - 1, 0), s.stop + 1) for s in box)
-        near = labels[window]
-        if min(near.shape) < 2:
-            continue
-        # The borders with earlier regions are drawn already; a dashed line that is
-        # drawn twice looks solid.
-        inside = np.ma.masked_where(near < label, (near == label).astype(float))
-        lines: Any = contour_generator(xx0[window], xx1[window], inside).lines(0.5)
-        yield from lines
-
-
-def _check_classifier(estimator: Any) -> None:
-    if not is_classifier(estimator):
-        raise TypeError(
-            "RegionMapDisplay draws a fitted classifier; got "
-            f"{type(estimator).__name__}."
-        )
-    check_is_fitted(estimator)
-
-
-def _two_features(X: Any) -> NDArray[np.float64]:
-    rows = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
-    if rows.ndim != 2 or rows.shape[1] != 2:
-        found = f"{rows.shape[1]} features" if rows.ndim == 2 else f"{rows.ndim}D data"
-        raise ValueError(
-            f"RegionMapDisplay draws two features; X has {found}. Fit the classifier "
-            "on two columns, or on two principal components, to draw it."
-        )
-    return rows
-
-
-def _axis(
-    values: NDArray[np.float64], pad: float, n_points: int
-) -> NDArray[np.float64]:
-    low, high = float(values.min()), float(values.max())
-    space = pad * (high - low) if high > low else 1.0
-    return np.linspace(low - space, high + space, n_points)
-
-
-def _like(X: Any, grid: NDArray[np.float64]) -> Any:
-    """Grid as a data frame if the rows are one, with the same names."""
-    if not hasattr(X, "columns"):
-        return grid
-    return type(X)(dict(zip(X.columns, grid.T, strict=True)))
-
-
-def _margins(estimator: Any, grid: Any) -> NDArray[np.float64]:
-    """Margins of shape (n_points, n_classes) that agree with ``predict``."""
-    winner = np.searchsorted(estimator.classes_, estimator.predict(grid))
-    if hasattr(estimator, "decision_function"):
-        scores = np.asarray(estimator.decision_function(grid), dtype=np.float64)
-        scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
-        # Kernel SVMs decide several classes by votes, which may differ from scores.
-        if np.array_equal(scores.argmax(axis=1), winner):
-            return _over_best_other(scores)
-    return _over_best_other(np.eye(len(estimator.classes_))[winner])
-
-
-def _over_best_other(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    second, best = np.partition(scores, -2, axis=1)[:, -2:].T
-    is_best = np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, np.newaxis]
-    best_other = np.where(is_best, second[:, np.newaxis], best[:, np.newaxis])
-    return np.asarray(scores - best_other)
-
-
-def _centers(estimator: Any) -> NDArray[np.float64] | None:
-    """Centres of the regions, if they have any in the columns of the rows."""
-    if getattr(estimator, "metric_", None) is not None:
-        return None
-    centers = getattr(getattr(estimator, "regions_", None), "centers", None)
-    return None if centers is None else np.asarray(centers, dtype=np.float64)
-
-
-def _class_index(estimator: Any, rows: NDArray[np.float64], y: Any) -> NDArray[np.intp]:
+def _class_index(estimator: Any, rows: Any, y: Any) -> NDArray[np.intp]:
     check_consistent_length(rows, y)
     labels = np.asarray(y)
     unknown = np.setdiff1d(labels, estimator.classes_)
