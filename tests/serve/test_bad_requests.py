@@ -40,7 +40,10 @@ def with_input(**changed):
         (with_input(shape=[-1, 2]), "inputs[0].shape is [-1, 2]; expected"),
         (with_input(shape=[True, 2]), "inputs[0].shape is [true, 2]; expected"),
         (with_input(shape=[1.0, 2]), "inputs[0].shape is [1.0, 2]; expected"),
-        (with_input(datatype="FLOAT"), 'inputs[0].datatype is "FLOAT"; expected one of'),
+        (
+            with_input(datatype="FLOAT"),
+            'inputs[0].datatype is "FLOAT"; expected one of',
+        ),
         (with_input(data=None), "inputs[0].data is null; expected a list."),
         (
             with_input(shape=[2, 3], data=[1] * 5),
@@ -156,7 +159,10 @@ def test_a_number_beyond_all_floats_is_infinite_and_refused(xor):
         ({"age": "old"}, 'inputs[0].data[0] is "old"; expected FP64.'),
         ({"member": "maybe"}, 'inputs[2].data[0] is "maybe"; expected BOOL.'),
         ({"moved": "soon"}, "The model refuses the rows: "),
-        ({"town": "\ud800"}, "inputs[1].data has half of a surrogate pair in a string."),
+        (
+            {"town": "\ud800"},
+            "inputs[1].data has half of a surrogate pair in a string.",
+        ),
     ],
 )
 def test_values_of_a_table(table, changed, message):

@@ -83,9 +83,17 @@ def test_tensors(name, datatype, shape, data):
 
 
 @EASY
-@given(changed=st.dictionaries(st.sampled_from(["age", "town", "moved", "note"]), VALUES))
+@given(
+    changed=st.dictionaries(st.sampled_from(["age", "town", "moved", "note"]), VALUES)
+)
 def test_values_of_tables(changed):
-    person = {"age": 1, "town": "Ulm", "member": True, "moved": "2020-01-01", "note": ""}
+    person = {
+        "age": 1,
+        "town": "Ulm",
+        "member": True,
+        "moved": "2020-01-01",
+        "note": "",
+    }
     row = json.dumps({"rows": [{**person, **changed}]}).encode()
     is_clean(CLIENTS["people"].post("/explain", row))
     for each in person_tensors(**changed):

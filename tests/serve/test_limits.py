@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from serve_data import Client, client_of, tensor, xor_model
 from localsvm.serve import create_app
 from localsvm.serve._bodies import read_body
 from localsvm.serve._errors import RequestError
+from serve_data import Client, client_of, tensor, xor_model
 
 INFER = "/v2/models/model/infer"
 
@@ -111,7 +111,9 @@ def test_a_body_that_does_not_come_is_not_waited_for():
     [{"content-encoding": "gzip"}, {"inference-header-content-length": "10"}],
 )
 def test_compressed_and_binary_bodies_are_refused(headers):
-    answer = client_of(xor_model()).request("POST", INFER, content=b"{}", headers=headers)
+    answer = client_of(xor_model()).request(
+        "POST", INFER, content=b"{}", headers=headers
+    )
     assert answer.status_code == 415
 
 

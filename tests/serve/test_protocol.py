@@ -69,11 +69,15 @@ def test_data_may_be_flat_or_row_by_row(xor):
     assert xor.infer(flat).json() == xor.infer(tensor("X", ROWS)).json()
 
 
-@pytest.mark.parametrize("datatype", ["FP16", "FP32", "FP64", "INT8", "UINT32", "INT64"])
+@pytest.mark.parametrize(
+    "datatype", ["FP16", "FP32", "FP64", "INT8", "UINT32", "INT64"]
+)
 def test_numbers_of_any_type(xor, datatype):
     rows = [[1, 2], [0, 3]]
     expected = xor_model().predict(np.array(rows, dtype=float))
-    assert np.array_equal(outputs(xor.infer(tensor("X", rows, datatype)))["label"], expected)
+    assert np.array_equal(
+        outputs(xor.infer(tensor("X", rows, datatype)))["label"], expected
+    )
 
 
 def test_one_tensor_per_column_in_any_order(xor):
@@ -91,7 +95,10 @@ def test_the_id_comes_back(xor):
 def test_only_the_outputs_asked_for(xor):
     asked = xor.infer(tensor("X", ROWS), outputs=[{"name": "scores"}])
     assert list(outputs(asked)) == ["scores"]
-    assert list(outputs(xor.infer(tensor("X", ROWS), outputs=[]))) == ["label", "scores"]
+    assert list(outputs(xor.infer(tensor("X", ROWS), outputs=[]))) == [
+        "label",
+        "scores",
+    ]
 
 
 def test_metadata_tells_the_types_that_come():

@@ -105,19 +105,24 @@ class ServedModel:
     def explain(self, body: bytes) -> bytes:
         """Answer a request for explanations."""
         content = parse(body)
+        border = content.get("border", True)
+        if not isinstance(border, bool):
+            raise wrong(f"border is {shown(border)}; expected true or false.")
         X = self.builder.of_json(content, min(self.max_rows, _EXPLAINED_ROWS))
         try:
             with _input_errors():
-                explanations: Any = explain(self._model, X)
+                explanations = explain(self._model, X, border=border)
         except TypeError as error:  # a model that has no weights to show
             raise RequestError(501, str(error)) from error
-        return dump(
-            {
-                "model_name": self.name,
-                "model_version": VERSION,
-                "explanations": [each.to_dict() for each in explanations],
-            }
-        )
+        answer = {
+            "model_name": self.name,
+            "model_version": VERSION,
+            "explanations": [each.to_dict() for each in explanations],
+        }
+        try:
+            return dump(answer)
+        except ValueError as error:
+            raise wrong("The rows have values too large: not all is finite.") from error
 
     def _wanted(self, content: dict[str, Any]) -> list[str]:
         """Names of the outputs that a request asks for; all if it does not say."""
