@@ -1,11 +1,14 @@
 """The command as a process: signals, pipes, completion."""
 
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.request import urlopen
 
 import numpy as np
 import pandas as pd
@@ -19,6 +22,7 @@ COMMAND = [sys.executable, "-m", "localsvm"]
 ENDLESS = ["-m", "clustered", "--set", "C=1e6", "--set", "tol=0"]
 ENDLESS += ["--set", "max_iter=1000000000"]
 PATIENCE = 60
+ADDRESS = re.compile(r"http://127.0.0.1:\d+")
 # A relative path would not lead to the package from another folder.
 HERE = os.environ | {"PYTHONPATH": str(Path(localsvm.__file__).parents[1])}
 
@@ -89,6 +93,18 @@ def test_who_reads_the_output_may_stop(folder):
         process.stdout.close()
         assert process.wait(PATIENCE) == 141
         assert process.stderr.read() == ""
+
+
+def test_a_served_model_answers_until_it_is_stopped(folder):
+    with start(folder, "serve", "people.lsvm", "--port", "0") as process:
+        assert "Serving people.lsvm" in process.stderr.readline()
+        lines = iter(process.stderr.readline, "")
+        address = next(found for line in lines if (found := ADDRESS.search(line)))[0]
+        with urlopen(f"{address}/v2/models/people") as answer:
+            assert json.load(answer)["name"] == "people"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 130
+        assert "Traceback" not in process.stderr.read()
 
 
 def test_exit_codes(folder):

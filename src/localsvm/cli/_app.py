@@ -21,6 +21,7 @@ from localsvm.cli._papers import papers
 from localsvm.cli._predict import predict
 from localsvm.cli._recipe import recipe
 from localsvm.cli._report import report
+from localsvm.cli._serve import serve
 from localsvm.cli._share import share
 from localsvm.cli._tune import tune
 
@@ -38,6 +39,7 @@ _COMMANDS: dict[Callable[..., None], str] = {
     explain: "localsvm explain income.lsvm adult.csv.gz --row 0",
     report: "localsvm report income.lsvm adult.csv.gz --where split=test -o a.html",
     export: "localsvm export income.lsvm --onnx income.onnx",
+    serve: "localsvm serve income.lsvm --port 8000",
     inspect: "localsvm inspect income.lsvm",
     recipe: "localsvm recipe public.csv --target outcome -o recipe.lsvm",
     share: "localsvm share rows.csv --recipe recipe.lsvm --name clinic -o clinic.scm",

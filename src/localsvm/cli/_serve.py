@@ -1,0 +1,63 @@
+"""``localsvm serve``: a model over HTTP."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from localsvm.cli import _options as options
+from localsvm.cli._models import load_model
+from localsvm.cli._screen import Screen
+from localsvm.serve import run
+
+_MEGABYTE = 2**20
+
+_Host = Annotated[
+    str,
+    typer.Option("--host", help="Address to listen at. There is no authentication."),
+]
+_Port = Annotated[
+    int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")
+]
+_Name = Annotated[
+    str | None,
+    typer.Option("--name", help="Of the model in addresses; else that of the file."),
+]
+_MaxBody = Annotated[
+    float, typer.Option("--max-body", min=0.001, help="Megabytes of a request.")
+]
+_MaxRows = Annotated[int, typer.Option("--max-rows", min=1, help="Rows of a request.")]
+_Timeout = Annotated[
+    float, typer.Option("--timeout", min=0.01, help="Seconds for a request.")
+]
+
+
+def serve(
+    model: options.ModelArgument,
+    host: _Host = "127.0.0.1",
+    port: _Port = 8000,
+    name: _Name = None,
+    max_body: _MaxBody = 8.0,
+    max_rows: _MaxRows = 10_000,
+    timeout: _Timeout = 30.0,
+    quiet: options.QuietOption = False,
+) -> None:
+    """Serve a model over HTTP, with a page to try a row.
+
+    Speaks the Open Inference Protocol v2, as KServe and Triton do, and explains
+    predictions at /explain. Ctrl-C stops it.
+    """
+    load_model(model)  # says what is wrong, unlike a server that does not start
+    Screen(as_json=False, quiet=quiet).say(
+        f"Serving {model} at http://{host}:{port}; stop it with Ctrl-C."
+    )
+    run(
+        model,
+        host=host,
+        port=port,
+        name=name,
+        max_body=int(max_body * _MEGABYTE),
+        max_rows=max_rows,
+        timeout=timeout,
+    )
