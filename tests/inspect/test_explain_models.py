@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import localsvm
 from inspect_models import MODELS, WITH_REGIONS, fitted, held_out, training_rows
 from localsvm import StagedSVC, SupportClusterSVC
 from localsvm.inspect import explain, region_table
@@ -192,3 +193,14 @@ def test_scores_of_pairs_do_not_mislead():
     assert found.decision_value == pytest.approx(expected.decision_value)
     assert found.margin == expected.margin
     assert pairs.decision_function_shape == "ovo"
+
+
+def test_model_that_was_saved_is_explained_alike(name, n_classes, tmp_path):
+    model, (X, y) = fitted(name, n_classes), held_out(n_classes)
+    localsvm.save(model, tmp_path / "model.lsvm")
+    loaded = localsvm.load(tmp_path / "model.lsvm")
+    found, expected = (explain(each, X[0], border=False) for each in (loaded, model))
+    assert found.to_dict() == expected.to_dict()
+    if name in WITH_REGIONS:
+        found, expected = (region_table(each, X, y) for each in (loaded, model))
+        assert found.to_dict() == expected.to_dict()

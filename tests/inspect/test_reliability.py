@@ -89,6 +89,12 @@ def test_equal_confidences_share_a_bin():
     display = ReliabilityDisplay.from_estimator(model, X, y, n_bins=10)
     assert len(display.bin_counts) == len(np.unique(display.confidence)) == 2
     np.testing.assert_allclose(display.bin_confidence, [2 / 3, 1])
+    sure = model.predict_proba(X).max(axis=1) == 1
+    hit = model.predict(X) == y
+    np.testing.assert_array_equal(display.bin_counts, [(~sure).sum(), sure.sum()])
+    np.testing.assert_allclose(
+        display.bin_accuracy, [hit[~sure].mean(), hit[sure].mean()]
+    )
 
 
 def test_picture_shows_intervals_and_rows(mixture):

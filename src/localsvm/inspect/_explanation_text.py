@@ -171,9 +171,10 @@ def _sums(
 
 
 def _number(value: Any) -> str:
-    """Value of a table, numbers with four digits."""
+    """Value of a table, numbers with four digits or all before the point."""
     if is_missing(value):
         return "(missing)"
     if isinstance(value, bool) or not hasattr(value, "__float__"):
         return str(value)
-    return f"{float(value):.4g}"
+    number = float(value)
+    return f"{number:.0f}" if 1e4 <= abs(number) < 1e9 else f"{number:.4g}"
