@@ -70,7 +70,7 @@ class NeighborhoodCover(ClusterMixin, BaseEstimator):
     router_ : object with ``kneighbors``
         The one that ``predict`` finds the nearest row by.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------

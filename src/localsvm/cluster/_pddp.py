@@ -72,7 +72,7 @@ class PDDP(ClusterMixin, BaseEstimator):
     labels_ : ndarray of shape (n_samples,), int32
         What ``predict`` says of the rows, those of weight zero among them.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------

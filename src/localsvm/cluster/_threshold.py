@@ -77,7 +77,7 @@ class ThresholdClustering(ClusterMixin, BaseEstimator):
         Which cluster each one before the last ``partial_fit`` is, or is part of, now:
         ``moved_to_[labels]`` updates earlier labels. Empty after ``fit``.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------

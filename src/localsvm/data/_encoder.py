@@ -83,7 +83,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     column_of_feature_ : ndarray of shape (n_features_out,)
         Number of the column that each feature comes from.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Only if the columns have names.
 
     See Also

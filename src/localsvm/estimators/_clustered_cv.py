@@ -95,7 +95,7 @@ regions_, n_regions_, region_sizes_, region_class_counts_, duality_gap_, n_iter_
 n_support_, fit_report_
         As in :class:`ClusteredSVC`, of the final fit on all rows.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------

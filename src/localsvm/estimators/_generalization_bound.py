@@ -27,7 +27,8 @@ class GeneralizationBound:
     empirical_error : float
         Mean of min(1, max(0, 1 - y f(x))), which is at least the share of errors.
     local_complexity : float
-        Second term: the size of the weights, B = lambda/2 |w|^2 + 1/2 sum |w_l - w|^2.
+        Second term: the size of the weights,
+        :math:`B = \tfrac{\lambda}{2} \|w\|^2 + \tfrac12 \sum_l \|w_l - w\|^2`.
     partition_complexity : float
         Third term: the freedom of the clustering, Theorem 4.
     confidence : float

@@ -301,17 +301,17 @@ class LocalSVC(BaseLocalSVC):
         Number of neighbourhoods.
     n_constant_regions_ : int
         Those that hold one class and need no SVM.
-    region_sizes_ : ndarray of shape (n_regions_,)
+    region_sizes_ : ndarray of shape (n_regions,)
         Distinct training rows assigned to each.
-    region_class_counts_ : ndarray of shape (n_regions_, n_classes)
+    region_class_counts_ : ndarray of shape (n_regions, n_classes)
         Training rows assigned to each, by class and sample weight.
-    center_indices_ : ndarray of shape (n_regions_,)
+    center_indices_ : ndarray of shape (n_regions,)
         Training row at each centre.
     n_neighbors_, n_assigned_ : int
         k and k' as used.
-    n_support_ : ndarray of shape (n_regions_,)
+    n_support_ : ndarray of shape (n_regions,)
         Support vectors of each neighbourhood.
-    gamma_, C_ : ndarray of shape (n_regions_,)
+    gamma_, C_ : ndarray of shape (n_regions,)
         Width and penalty in each neighbourhood, 0 where there is no SVM.
     duality_gap_ : float
         Worst relative duality gap.
@@ -322,7 +322,7 @@ class LocalSVC(BaseLocalSVC):
     fit_report_ : dict
         Seconds per stage.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------

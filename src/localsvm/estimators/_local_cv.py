@@ -106,7 +106,7 @@ region_sizes_, region_class_counts_, center_indices_, n_neighbors_, n_assigned_,
 n_support_, gamma_, C_, duality_gap_, violation_, n_iter_, fit_report_
         As in :class:`LocalSVC`, of the final fit on all rows.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------

@@ -119,7 +119,7 @@ class LocallyLinearSVC(BaseRegionalSVC):
     fit_report_ : dict
         Seconds of the stages "metric", "cluster", "assign" and "solve".
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------

@@ -147,7 +147,7 @@ class MixtureSVC(BaseMixture):
     fit_report_ : dict
         Seconds of the stages "metric", "cluster", "expect", "gate" and "solve".
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------

@@ -77,7 +77,7 @@ class NeighborSVC(BaseKernelClassifier):
     fit_report_ : dict
         Seconds per stage.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------
@@ -164,7 +164,7 @@ class NeighborSVC(BaseKernelClassifier):
 
         Returns
         -------
-        indices : ndarray of shape (n_samples, n_neighbors_)
+        indices : ndarray of shape (n_samples, n_neighbors)
             Nearest first, as positions in the training data; of equal rows the first.
         """
         X = stored_as(self._check_query_rows(X), self._rows.X)

@@ -101,7 +101,7 @@ class ReducedSVC(BaseReducedSVC):
     fit_report_ : dict
         Seconds per stage, and ``method_``.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------

@@ -128,14 +128,14 @@ class StagedSVC(BaseStagedSVC):
         Weighted share of those rows.
     n_regions_ : int
         Regions of the first stage and cells of the second, numbered in this order.
-    region_stage_ : ndarray of shape (n_regions_,)
+    region_stage_ : ndarray of shape (n_regions,)
         Stage of each.
-    region_sizes_ : ndarray of shape (n_regions_,)
+    region_sizes_ : ndarray of shape (n_regions,)
         Distinct training rows of each.
-    region_class_counts_ : ndarray of shape (n_regions_, n_classes)
+    region_class_counts_ : ndarray of shape (n_regions, n_classes)
         Training rows of each by class, by sample weight: all rows in the regions of the
         first stage, the hard ones again in the cells of the second.
-    scaled_coef_ : ndarray of shape (first_stage_.n_regions_, n_tasks, n_features_in_)
+    scaled_coef_ : ndarray of shape (n_first_regions, n_tasks, n_features)
         Weights of the first stage's regions; one task for two classes, one per class
         otherwise. They are weights of the columns of X with the scaling "none" or
         "standard", else of columns or rows as "quantile" or "unit" has scaled them.
@@ -146,7 +146,7 @@ class StagedSVC(BaseStagedSVC):
     fit_report_ : dict
         Seconds of the stages "merge", "choose", "prepare", "first" and "second".
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------

@@ -100,9 +100,9 @@ class SupportClusterSVC(BaseSupportClusterSVC):
         The training clusters, with their labels.
     n_regions_ : int
         Number of clusters.
-    region_sizes_ : ndarray of shape (n_regions_,)
+    region_sizes_ : ndarray of shape (n_regions,)
         Weight of the rows of each cluster.
-    region_class_counts_ : ndarray of shape (n_regions_, n_classes)
+    region_class_counts_ : ndarray of shape (n_regions, n_classes)
         The same in the column of the cluster's class.
     support_ : ndarray of shape (n_support,)
         Support clusters, as indices into those of ``summary_``.
@@ -125,7 +125,7 @@ class SupportClusterSVC(BaseSupportClusterSVC):
     fit_report_ : dict
         Seconds per stage.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------
