@@ -33,7 +33,7 @@ def test_labels_and_probabilities_are_those_of_the_model(name, n_classes, iris):
     model = MODELS[name].set_params(max_iter=5, random_state=0).fit(X[:400], y[:400])
     for dtype in ("float32", "float64"):
         assert_same(model, X, dtype)
-        assert_same_beside_borders(model, X, dtype, 20)
+        assert_same_beside_borders(model, X, dtype, 10)
         rows = X.astype(dtype)
         found = run(to_onnx(model, dtype=dtype), rows)["probabilities"]
         assert found.dtype == dtype

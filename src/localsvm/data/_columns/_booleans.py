@@ -43,7 +43,7 @@ class BooleanColumn(Column):
 
     def encode(self, values: Any) -> Block:
         """Features of truth values, of 0 and 1, or of words such as "yes"."""
-        truth = _as_truth(self.name, values)
+        truth = as_truth(self.name, values)
         missing = np.isnan(truth)
         filled = np.where(missing, 0.5, truth)
         return DenseBlock(with_indicator([filled], missing, self.indicator))
@@ -53,7 +53,7 @@ class BooleanColumn(Column):
         cls, name: str, values: Any, options: LearningOptions
     ) -> BooleanColumn | DroppedColumn:
         """Find whether values are missing."""
-        truth = _as_truth(name, values)
+        truth = as_truth(name, values)
         missing = np.isnan(truth)
         reason = reason_to_drop(truth, missing)
         if reason:
@@ -61,7 +61,8 @@ class BooleanColumn(Column):
         return cls(name, bool(missing.any()))
 
 
-def _as_truth(name: str, values: Any) -> NDArray[np.float64]:
+def as_truth(name: str, values: Any) -> NDArray[np.float64]:
+    """Truth values as 1 and 0 in float64, NaN where one is missing."""
     codes, labels = factorize(name, values)
     numbers = [_NUMBER_OF_WORD.get(label.strip().lower(), np.nan) for label in labels]
     truth = np.array([*numbers, np.nan])[codes]

@@ -18,8 +18,8 @@ from localsvm.data._columns._numbers import (
 )
 from localsvm.data._columns._values import as_days
 
-_DAYS_OF_YEAR = 365.2425
-_DAYS_OF_WEEK = 7
+DAYS_OF_YEAR = 365.2425
+DAYS_OF_WEEK = 7
 # In fewer days the phase of the year says what the trend says.
 _LEAST_SPAN_FOR_YEAR = 90
 
@@ -93,7 +93,7 @@ class DateColumn(Column):
 
 def _phase(cycle: str, days: NDArray[np.float64]) -> NDArray[np.float64]:
     if cycle == "year":
-        return days / _DAYS_OF_YEAR
+        return days / DAYS_OF_YEAR
     if cycle == "week":
-        return np.asarray(np.floor(days) % _DAYS_OF_WEEK / _DAYS_OF_WEEK)
+        return np.asarray(np.floor(days) % DAYS_OF_WEEK / DAYS_OF_WEEK)
     return np.asarray(days - np.floor(days))

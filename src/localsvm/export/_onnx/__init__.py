@@ -7,6 +7,8 @@ from localsvm.export._onnx import _mixture as _mixture
 from localsvm.export._onnx import _regional as _regional
 from localsvm.export._onnx import _staged as _staged
 from localsvm.export._onnx import _support_cluster as _support_cluster
+from localsvm.export._onnx._feed import onnx_inputs
 from localsvm.export._onnx._model import to_onnx, write_onnx
+from localsvm.export._onnx._skl2onnx import register_converters
 
-__all__ = ["to_onnx", "write_onnx"]
+__all__ = ["onnx_inputs", "register_converters", "to_onnx", "write_onnx"]

@@ -48,6 +48,11 @@ def answers(*estimators: type) -> Callable[[Family], Family]:
     return register
 
 
+def known_estimators() -> list[type]:
+    """Estimators that some function answers for."""
+    return list(_FAMILIES)
+
+
 def is_known(model: Any) -> bool:
     """Whether a function answers for the estimator."""
     return type(model) in _FAMILIES

@@ -13,7 +13,10 @@ from numpy.typing import NDArray
 
 from localsvm._extras import require
 
-OPSET = 18
+# What onnxruntime reads since 2023.
+IR_VERSION = 8
+OPSETS = {"": 18, "ai.onnx.ml": 3}
+OUTPUTS = ("label", "scores", "probabilities")
 # Of the intermediate results of one block of rows.
 _BLOCK_BYTES = 1 << 25
 # Up to this much per row, all rows of a batch are worked on at once.
@@ -196,9 +199,11 @@ class Graph:
         Type of the rows that the model is asked about.
     real : dtype
         Type that the graph computes in.
+    prefix : str, default=""
+        Of all names, where the graph will be a part of another one.
     """
 
-    def __init__(self, rows_dtype: Any, real: Any) -> None:
+    def __init__(self, rows_dtype: Any, real: Any, prefix: str = "") -> None:
         self.rows_dtype = np.dtype(rows_dtype)
         self.real = np.dtype(real)
         self._helper = onnx_module("onnx.helper")
@@ -210,8 +215,11 @@ class Graph:
         self._done: dict[tuple[Any, ...], tuple[Tensor, ...]] = {}
         self._inputs: list[Any] = []
         self._outputs: list[Any] = []
-        self._n_names = 0
+        self._prefix = prefix
+        self._taken = set(OUTPUTS)
         self._row_bytes = 0
+        self.domains = {""}
+        self.columns: list[dict[str, str]] = []
 
     @contextmanager
     def asked_about(self, rows_dtype: Any) -> Iterator[None]:
@@ -222,11 +230,22 @@ class Graph:
 
     def input(self, name: str, dtype: Any, n_columns: int) -> Tensor:
         """Add an input of rows."""
+        name = self._prefix + name
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
         self._inputs.append(self._value_info(name, dtype, ("N", n_columns)))
         return Tensor(self, name, np.dtype(dtype))
 
+    def column(self, name: str, kind: str, dtype: Any) -> Tensor:
+        """Add an input for a column of a table."""
+        tensor = self.input(name, dtype, 1)
+        self.columns.append({"input": tensor.name, "column": name, "kind": kind})
+        return tensor
+
     def output(self, name: str, tensor: Tensor, *columns: int | str) -> None:
         """Name a result."""
+        name = self._prefix + name
         self._nodes.append(self._helper.make_node("Identity", [tensor.name], [name]))
         self._outputs.append(self._value_info(name, tensor.dtype, ("N", *columns)))
 
@@ -304,7 +323,7 @@ class Graph:
     ) -> list[Tensor]:
         """Results of ``body`` for all rows; for blocks of rows where it takes room.
 
-        The results have the rows on their first axis.
+        The first result has one axis, that of the rows; the others have columns, too.
         """
         with self._scope() as inside:
             block = self._tensor("rows", rows.dtype)
@@ -319,14 +338,21 @@ class Graph:
             inside,
             "block_of_rows",
             [self._value_info(block.name, block.dtype, (None, n_columns))],
-            [self._value_info(each.name, each.dtype, None) for each in results],
+            [
+                self._value_info(each.name, each.dtype, [None] * (1 + (place > 0)))
+                for place, each in enumerate(results)
+            ],
         )
         return self._scan_blocks(rows, n_columns, subgraph, results)
 
     def repeat(
-        self, state: Tensor, steps: Tensor, body: Callable[[Tensor, Tensor], Tensor]
+        self,
+        state: Tensor,
+        shape: tuple[int | None, ...],
+        steps: Tensor,
+        body: Callable[[Tensor, Tensor], Tensor],
     ) -> Tensor:
-        """Change ``state`` once per entry of ``steps``, in order."""
+        """Change ``state`` once per vector of ``steps``, in order."""
         with self._scope() as inside:
             before = self._tensor("state", state.dtype)
             step = self._tensor("step", steps.dtype)
@@ -334,8 +360,11 @@ class Graph:
         subgraph = self._helper.make_graph(
             inside,
             "step",
-            [self._value_info(each.name, each.dtype, None) for each in (before, step)],
-            [self._value_info(after.name, after.dtype, None)],
+            [
+                self._value_info(before.name, before.dtype, shape),
+                self._value_info(step.name, step.dtype, [None]),
+            ],
+            [self._value_info(after.name, after.dtype, shape)],
         )
         names = [state.name, steps.name]
         return self._add(
@@ -396,6 +425,7 @@ class Graph:
     def _add(
         self, operator: str, names: list[str], dtypes: Sequence[Any], **attributes: Any
     ) -> tuple[Tensor, ...]:
+        self.domains.add(attributes.get("domain", ""))
         results = tuple(self._tensor(operator, dtype) for dtype in dtypes)
         outputs = [result.name for result in results]
         node = self._helper.make_node(operator, names, outputs, **attributes)
@@ -410,8 +440,11 @@ class Graph:
         return self.constant(value, first.dtype).name
 
     def _tensor(self, kind: str, dtype: Any) -> Tensor:
-        self._n_names += 1
-        return Tensor(self, f"{kind}_{self._n_names}", np.dtype(dtype))
+        name = f"{self._prefix}{kind}_{len(self._taken)}"
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return Tensor(self, name, np.dtype(dtype))
 
     def _value_info(self, name: str, dtype: Any, shape: Any) -> Any:
         to = self._helper.np_dtype_to_tensor_dtype(np.dtype(dtype))

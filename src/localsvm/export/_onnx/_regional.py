@@ -100,7 +100,8 @@ def _least_squares(
     nothing = graph.constant(np.zeros(1), graph.real)
     system = graph.concatenate([gram, right_side], axis=2)
     unknowns = graph.weight(np.eye(n_nearest))
-    solved = graph.repeat(system, unknowns, eliminate)
+    shape = (None, n_nearest, n_nearest + 1)
+    solved = graph.repeat(system, shape, unknowns, eliminate)
     return solved.take(np.array(n_nearest), axis=2)
 
 

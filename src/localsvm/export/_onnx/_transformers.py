@@ -25,20 +25,20 @@ Step = Callable[[Graph, Tensor, Any], Tensor]
 
 def can_transform(transformer: Any) -> bool:
     """Whether this module knows the transformer."""
-    return transformer in (None, "passthrough") or type(transformer) in _STEPS
+    return type(transformer) in STEPS
 
 
 def transform(graph: Graph, rows: Tensor, transformer: Any) -> Tensor:
-    """Rows as a fitted transformer maps them; None leaves them as they are."""
-    if transformer in (None, "passthrough"):
-        return rows
-    return _STEPS[type(transformer)](graph, rows, transformer)
+    """Rows as a fitted transformer maps them."""
+    return STEPS[type(transformer)](graph, rows, transformer)
 
 
 def map_by_metric(graph: Graph, rows: Tensor, metric: Any) -> Tensor:
-    """Rows as the metric of an estimator maps them."""
+    """Rows as the metric of an estimator maps them; None leaves them as they are."""
+    if metric is None:
+        return rows
     if not can_transform(metric):
-        names = ", ".join(sorted(each.__name__ for each in _STEPS))
+        names = ", ".join(sorted(each.__name__ for each in STEPS))
         raise TypeError(
             f"metric={type(metric).__name__} cannot be exported to ONNX; expected None "
             f"or one of {names}."
@@ -136,7 +136,7 @@ def _shift_and_divide(rows: Tensor, shift: Any, scale: Any) -> Tensor:
     return rows if scale is None else rows / np.asarray(scale, dtype=np.float64)
 
 
-_STEPS: dict[type, Step] = {
+STEPS: dict[type, Step] = {
     GradientMetric: _gradient_metric,
     StandardScaler: _standard_scaler,
     RobustScaler: _robust_scaler,

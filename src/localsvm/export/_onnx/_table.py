@@ -1,0 +1,103 @@
+"""Raw columns of a table as inputs of a graph, encoded as TableEncoder does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from localsvm.data import (
+    BooleanColumn,
+    CategoryColumn,
+    DateColumn,
+    NumberColumn,
+    TableEncoder,
+)
+from localsvm.data._columns._dates import DAYS_OF_WEEK, DAYS_OF_YEAR
+from localsvm.export._onnx._graph import Graph, Tensor
+
+
+def table_rows(graph: Graph, encoder: TableEncoder, dtype: str) -> Tensor:
+    """Features of the encoder, from one input per column that gives any."""
+    features: list[Tensor] = []
+    for column in encoder.columns_:
+        if type(column) in _ENCODERS:
+            features += _ENCODERS[type(column)](graph, column, dtype)
+        elif column.n_features:
+            raise TypeError(
+                f"Column {column.name!r} is {column.kind}, which cannot be exported to "
+                "ONNX: hashing n-grams is no operator of it. Leave the column out with "
+                f"kinds={{{column.name!r}: 'drop'}}."
+            )
+    return graph.concatenate([each.real() for each in features])
+
+
+def _number(graph: Graph, column: NumberColumn, dtype: str) -> list[Tensor]:
+    value = graph.column(column.name, column.kind, dtype).real()
+    missing = _is_nan(value)
+    scaled = (missing.where(column.fill, value) - column.center) / column.scale
+    return [scaled, *[missing.real()] * column.indicator]
+
+
+def _boolean(graph: Graph, column: BooleanColumn, dtype: str) -> list[Tensor]:
+    value = graph.column(column.name, column.kind, dtype).real()
+    missing = _is_nan(value)
+    return [missing.where(0.5, value), *[missing.real()] * column.indicator]
+
+
+def _category(graph: Graph, column: CategoryColumn, dtype: str) -> list[Tensor]:
+    """One feature per category, after those one for what is missing and what is not.
+
+    Strings cannot be missing: an empty one stands for that, unless it is a category.
+    """
+    label = graph.column(column.name, column.kind, object)
+    other = column.n_features - 1 if column.pooled else -1
+    places = {name: place for place, name in enumerate(column.categories)}
+    places.setdefault("", len(column.categories) if column.missing else other)
+    place = graph.apply(
+        "LabelEncoder",
+        label,
+        dtype=np.int64,
+        domain="ai.onnx.ml",
+        keys_strings=tuple(places),
+        values_int64s=tuple(places.values()),
+        default_int64=other,
+    )
+    return [place.equals(np.arange(column.n_features, dtype=np.int64))]
+
+
+def _date(graph: Graph, column: DateColumn, dtype: str) -> list[Tensor]:
+    """Days since 1970, in float64: float32 would be minutes off."""
+    days = graph.column(column.name, column.kind, np.float64)
+    missing = _is_nan(days)
+    scaled = (missing.where(column.fill, days) - column.center) / column.scale
+    waves = [
+        missing.where(0.0, graph.apply(wave, _phase(graph, days, cycle) * math.tau))
+        for cycle in column.cycles
+        for wave in ("Sin", "Cos")
+    ]
+    return [scaled, *waves, *[missing] * column.indicator]
+
+
+def _phase(graph: Graph, days: Tensor, cycle: str) -> Tensor:
+    if cycle == "year":
+        return days / DAYS_OF_YEAR
+    whole = graph.apply("Floor", days)
+    if cycle == "day":
+        return days - whole
+    weeks = graph.apply("Floor", whole / float(DAYS_OF_WEEK))
+    return (whole - weeks * float(DAYS_OF_WEEK)) / float(DAYS_OF_WEEK)
+
+
+def _is_nan(value: Tensor) -> Tensor:
+    return value.graph.apply("IsNaN", value, dtype=np.bool_)
+
+
+_ENCODERS: dict[type, Callable[[Graph, Any, str], list[Tensor]]] = {
+    NumberColumn: _number,
+    BooleanColumn: _boolean,
+    CategoryColumn: _category,
+    DateColumn: _date,
+}
