@@ -1,12 +1,14 @@
+import shlex
 import subprocess
 import sys
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import localsvm
 from localsvm import cli
-from localsvm.cli._app import app
+from localsvm.cli._app import _COMMANDS, app
 
 
 def call(*arguments):
@@ -23,6 +25,29 @@ def test_without_command_the_help_is_shown():
     result = call()
     assert result.exit_code == 2
     assert "papers" in result.output
+
+
+COMMANDS = [*_COMMANDS.items()]
+
+
+@pytest.mark.parametrize(
+    ("command", "example"), COMMANDS, ids=[each.__name__ for each, _ in COMMANDS]
+)
+def test_every_command_has_help_and_an_example(command, example):
+    result = CliRunner().invoke(app, [command.__name__, "--help"], terminal_width=200)
+    assert result.exit_code == 0
+    text = " ".join(result.stdout.split())
+    assert f"Example: {example}" in text
+    assert example.startswith(f"localsvm {command.__name__}")
+
+
+@pytest.mark.parametrize(
+    ("command", "example"), COMMANDS, ids=[each.__name__ for each, _ in COMMANDS]
+)
+def test_the_examples_are_well_formed(command, example):
+    _, name, *arguments = shlex.split(example)
+    parser = typer.main.get_command(app).commands[name]
+    assert parser.make_context(name, arguments).params
 
 
 def test_unknown_command_is_a_usage_error():

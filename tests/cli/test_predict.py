@@ -148,6 +148,17 @@ def test_evaluate_takes_another_target(call):
     assert call("evaluate", "people.lsvm", "new.csv", "-t", "glad").exit_code == 0
 
 
+def test_evaluate_takes_the_rows_that_are_chosen(call):
+    people = pd.read_csv("people.csv").assign(part=["a"] * 100 + ["b"] * 200)
+    people.to_csv("new.csv", index=False)
+    command = ("evaluate", "people.lsvm", "new.csv", "--where", "part=a", "--json")
+    found = json.loads(call(*command).stdout)
+    part = people.head(100)
+    right = load("people.lsvm").predict(part) == part["happy"]
+    assert found["n_rows"] == 100
+    assert found["accuracy"]["value"] == pytest.approx(right.mean())
+
+
 def test_sparse_rows_of_fewer_columns_are_filled_up(call):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 5)) * (rng.random((200, 5)) < 0.5)

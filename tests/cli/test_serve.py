@@ -1,5 +1,7 @@
 """``localsvm serve``: what reaches the server."""
 
+import socket
+
 import pytest
 
 from localsvm.cli import _serve
@@ -17,16 +19,16 @@ def asked(monkeypatch):
 
 def test_limits_reach_the_server(call, asked):
     result = call(
-        *("serve", "people.lsvm", "--host", "localhost", "--port", "81", "--name", "a"),
+        *("serve", "people.lsvm", "--host", "localhost", "--port", "0", "--name", "a"),
         *("--max-body", "2", "--max-rows", "50", "--timeout", "1.5"),
     )
     assert result.exit_code == 0, result.output
-    assert "Serving people.lsvm at http://localhost:81" in result.stderr
+    assert "Serving people.lsvm at http://localhost:0" in result.stderr
     ((path, options),) = asked
     assert path == "people.lsvm"
     assert options == {
         "host": "localhost",
-        "port": 81,
+        "port": 0,
         "name": "a",
         "max_body": 2 * 2**20,
         "max_rows": 50,
@@ -47,4 +49,13 @@ def test_what_is_wrong_is_said_before_it_starts(call, asked, arguments, code):
     result = call("serve", *arguments)
     assert result.exit_code == code
     assert result.stderr.startswith("error: ")
+    assert asked == []
+
+
+def test_an_address_that_is_taken_is_told(call, asked):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        result = call("serve", "people.lsvm", "--port", port)
+    assert result.exit_code == 1
+    assert f"error: cannot listen at 127.0.0.1:{port}: " in result.stderr
     assert asked == []

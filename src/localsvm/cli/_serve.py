@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from typing import Annotated
 
 import typer
@@ -49,6 +50,7 @@ def serve(
     predictions at /explain. Ctrl-C stops it.
     """
     load_model(model)  # says what is wrong, unlike a server that does not start
+    _check_address(host, port)
     Screen(as_json=False, quiet=quiet).say(
         f"Serving {model} at http://{host}:{port}; stop it with Ctrl-C."
     )
@@ -61,3 +63,15 @@ def serve(
         max_rows=max_rows,
         timeout=timeout,
     )
+
+
+def _check_address(host: str, port: int) -> None:
+    """Refuse an address at which nobody can listen, in a line."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.create_server((host, port), family=family).close()
+    except OSError as error:
+        raise OSError(
+            f"cannot listen at {host}:{port}: {error.strerror}. Give another --host or "
+            "--port."
+        ) from error
