@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from localsvm.estimators import NeighborSVC
-from localsvm.export._onnx._graph import Graph, Tensor
+from localsvm.export._onnx._graph import Graph
+from localsvm.export._onnx._tensor import Tensor
 from localsvm.export._onnx._transformers import map_by_metric
 
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm.cluster import PDDP
-from localsvm.export._onnx._graph import Graph, Tensor
+from localsvm.export._onnx._graph import Graph
+from localsvm.export._onnx._tensor import Tensor
 
 _N_PROBES = 4096
 _MIDDLE_BITS = 3

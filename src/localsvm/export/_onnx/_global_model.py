@@ -8,7 +8,8 @@ import numpy as np
 
 from localsvm.estimators._global_model import GlobalModel
 from localsvm.export._onnx._answer import answer, is_known
-from localsvm.export._onnx._graph import Graph, Tensor
+from localsvm.export._onnx._graph import Graph
+from localsvm.export._onnx._tensor import Tensor
 
 
 def global_decisions(

@@ -11,7 +11,8 @@ from scipy import sparse
 from localsvm.estimators import ReducedSVC
 from localsvm.export._onnx._answer import Answer, answers, rounded
 from localsvm.export._onnx._centers import center_scores, middle_of
-from localsvm.export._onnx._graph import Graph, Tensor
+from localsvm.export._onnx._graph import Graph
+from localsvm.export._onnx._tensor import Tensor
 from localsvm.kernels import Kernel
 
 

@@ -14,7 +14,7 @@ from localsvm.export._onnx._answer import Answer, answers, rounded
 from localsvm.export._onnx._centers import squared_distances
 from localsvm.export._onnx._equal_vectors import with_distinct_vectors
 from localsvm.export._onnx._global_model import global_decisions
-from localsvm.export._onnx._graph import Graph, Tensor
+from localsvm.export._onnx._graph import Graph
 from localsvm.export._onnx._kernels import (
     dense,
     kernel_values,
@@ -23,6 +23,7 @@ from localsvm.export._onnx._kernels import (
     stored_as,
 )
 from localsvm.export._onnx._routing import find_neighborhood
+from localsvm.export._onnx._tensor import Tensor
 from localsvm.export._onnx._votes import combine_own_pairs, combine_pairs
 from localsvm.solvers import LocalModels
 

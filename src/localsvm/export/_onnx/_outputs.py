@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm.export._onnx._answer import Answer, answer
-from localsvm.export._onnx._graph import Graph, Tensor
+from localsvm.export._onnx._graph import Graph
+from localsvm.export._onnx._tensor import Tensor
 
 
 def add_outputs(graph: Graph, rows: Tensor, model: Any, dtype: str) -> None:

@@ -15,7 +15,8 @@ from localsvm.export._onnx._centers import (
     find_cluster,
     squared_distances,
 )
-from localsvm.export._onnx._graph import Graph, Tensor
+from localsvm.export._onnx._graph import Graph
+from localsvm.export._onnx._tensor import Tensor
 
 # One matrix product evaluates all regions, unless a row needs so small a part of them
 # that it is quicker to fetch their weights.

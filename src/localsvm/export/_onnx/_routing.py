@@ -12,8 +12,9 @@ from localsvm.cluster import KernelNeighbors, TreeNeighbors
 from localsvm.estimators._router import Router
 from localsvm.export._onnx._centers import center_scores, squared_distances
 from localsvm.export._onnx._equal_vectors import first_of_equals
-from localsvm.export._onnx._graph import Graph, Tensor
+from localsvm.export._onnx._graph import Graph
 from localsvm.export._onnx._kernels import dense, kernel_values
+from localsvm.export._onnx._tensor import Tensor
 
 # Nearest rows by products of matrices whose distances are then taken by differences.
 _N_CANDIDATES = 4

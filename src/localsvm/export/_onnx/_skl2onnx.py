@@ -9,7 +9,7 @@ import numpy as np
 from localsvm._extras import require
 from localsvm.estimators import GradientMetric
 from localsvm.export._onnx._answer import known_estimators
-from localsvm.export._onnx._graph import OPSETS, Graph, onnx_module
+from localsvm.export._onnx._graph import OPSETS, Graph
 from localsvm.export._onnx._outputs import add_outputs, label_table
 from localsvm.export._onnx._transformers import transform
 
@@ -131,7 +131,7 @@ def _unique_prefix(scope: Any) -> str:
 def _emit(graph: Graph, scope: Any, operator: Any, container: Any) -> None:
     """Copy a graph into the container."""
     proto = graph.proto("part")
-    to = onnx_module("onnx.helper").np_dtype_to_tensor_dtype(graph.rows_dtype)
+    to = graph.type_number(graph.rows_dtype)
     names = [variable.full_name for variable in operator.inputs]
     joined = scope.get_unique_variable_name("joined_columns")
     container.add_node("Concat", names, joined, axis=1)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from localsvm.estimators import StagedSVC
 from localsvm.estimators._preparation import Preparation, QuantileMap
 from localsvm.export._onnx._answer import Answer, answer, answers
-from localsvm.export._onnx._graph import Graph, Tensor
+from localsvm.export._onnx._graph import Graph
+from localsvm.export._onnx._tensor import Tensor
 from localsvm.export._onnx._transformers import unit_rows
 
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from localsvm.estimators import SupportClusterSVC
 from localsvm.estimators._cluster_machine import ClusterMachine
 from localsvm.export._onnx._answer import Answer, answers, rounded
-from localsvm.export._onnx._graph import Graph, Tensor
+from localsvm.export._onnx._graph import Graph
+from localsvm.export._onnx._tensor import Tensor
 from localsvm.export._onnx._votes import combine_pairs
 
 _LOG_2_PI = math.log(2.0 * math.pi)

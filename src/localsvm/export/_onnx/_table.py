@@ -16,7 +16,8 @@ from localsvm.data import (
     TableEncoder,
 )
 from localsvm.data._columns._dates import DAYS_OF_WEEK, DAYS_OF_YEAR
-from localsvm.export._onnx._graph import Graph, Tensor
+from localsvm.export._onnx._graph import Graph
+from localsvm.export._onnx._tensor import Tensor
 
 
 def table_rows(graph: Graph, encoder: TableEncoder, dtype: str) -> Tensor:

@@ -18,7 +18,8 @@ from sklearn.preprocessing import (
 )
 
 from localsvm.estimators import GradientMetric
-from localsvm.export._onnx._graph import Graph, Tensor
+from localsvm.export._onnx._graph import Graph
+from localsvm.export._onnx._tensor import Tensor
 
 Step = Callable[[Graph, Tensor, Any], Tensor]
 
