@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.mixture import GaussianMixture
 
 from engine_data import ROWS, local_client, make_rows, same_bits, write_parquet
-from localsvm import LocalSVC, SupportClusterSVC
+from localsvm import NeighborSVC, SupportClusterSVC
 from localsvm.cluster import ThresholdClustering
 from localsvm.engine import Batches, UnreadablePartitionError, options
 
@@ -167,8 +167,8 @@ def test_scales_are_warned_of(data):
 
 def test_methods_without_partitions_say_so(tmp_path):
     path = write_parquet(tmp_path / "rows.parquet", *make_rows()[:2])
-    with pytest.raises(TypeError, match=r"LocalSVC takes rows in memory; .*rows\.parq"):
-        LocalSVC().fit(path, "label")
+    with pytest.raises(TypeError, match=r"NeighborSVC takes rows in memory; .*parq"):
+        NeighborSVC().fit(path, "label")
 
 
 def unknown_chunks(X):

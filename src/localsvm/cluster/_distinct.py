@@ -33,9 +33,7 @@ def distinct_rows(
     kind : ndarray of shape (n_samples,)
         Which of the distinct rows each row is; -1 for rows of weight zero.
     """
-    hashes = hash_rows(X, seed)
-    if labels is not None:
-        hashes ^= (labels.astype(np.uint64) + np.uint64(1)) * _LABEL_MULTIPLIER
+    hashes = hash_rows(X, seed) if labels is None else hash_labelled(X, labels, seed)
     present = np.flatnonzero(weight > 0)
     kind = np.full(X.shape[0], -1)
     _, first, kind[present] = np.unique(
@@ -56,6 +54,13 @@ def hash_rows(X: Any, seed: int) -> NDArray[np.uint64]:
     """Hash each row by its content."""
     hashes = np.empty(X.shape[0], dtype=np.uint64)
     _core.hash_rows(as_rows(X), seed, hashes)
+    return hashes
+
+
+def hash_labelled(X: Any, labels: NDArray[np.int32], seed: int) -> NDArray[np.uint64]:
+    """Hash each row by its content and its label."""
+    hashes = hash_rows(X, seed)
+    hashes ^= (labels.astype(np.uint64) + np.uint64(1)) * _LABEL_MULTIPLIER
     return hashes
 
 

@@ -78,17 +78,43 @@ def tasks_that_fit(source: Source, need: MemoryNeed, room: MemoryRoom) -> int:
     part = source.largest_part
     if part is None or part.n_rows is None:
         return 2**30
-    shape = part.n_rows, source.n_features, source.dtype.itemsize
+    return times_that_fit(
+        f"The largest partition ({part.place})",
+        (part.n_rows, source.n_features, source.dtype.itemsize),
+        need,
+        room,
+        "Use smaller partitions (row groups, chunks, batches) or allow more memory.",
+    )
+
+
+def times_that_fit(
+    what: str,
+    shape: tuple[int, int, int],
+    need: MemoryNeed,
+    room: MemoryRoom,
+    cure: str,
+) -> int:
+    """How often rows fit into memory; refuses if they do not.
+
+    Parameters
+    ----------
+    what : str
+        What the rows are called in the message.
+    shape : (int, int, int)
+        Rows, columns, bytes per entry.
+    need : MemoryNeed
+    room : MemoryRoom
+    cure : str
+        What the message advises.
+    """
     needed, left = need.of(*shape), room.limit - room.used
     if needed > left:
         raise NotEnoughMemoryError(
-            f"The largest partition ({part.place}) needs {format_bytes(needed)} = "
-            f"{need.words(*shape)}, but {format_bytes(max(0.0, left))} are left: "
-            f"{room.origin} of {format_bytes(room.limit)} less "
-            f"{format_bytes(room.used)} in use. Use smaller partitions (row groups, "
-            "chunks, batches) or allow more memory."
+            f"{what} needs {format_bytes(needed)} = {need.words(*shape)}, but "
+            f"{format_bytes(max(0.0, left))} are left: {room.origin} of "
+            f"{format_bytes(room.limit)} less {format_bytes(room.used)} in use. {cure}"
         )
-    return int(left // needed)
+    return int(left // needed) if needed else 2**30
 
 
 def room_of_process(memory_limit: int | None) -> MemoryRoom:

@@ -12,7 +12,12 @@ import numpy as np
 
 from localsvm.engine._checkpoint import Checkpoint, Statistics
 from localsvm.engine._drivers import Driver, Merge, collapse, push_result
-from localsvm.engine._memory import MemoryNeed, tasks_that_fit
+from localsvm.engine._memory import (
+    MemoryNeed,
+    room_of_process,
+    tasks_that_fit,
+    times_that_fit,
+)
 from localsvm.engine._options import EngineOptions
 from localsvm.engine._source import Source
 
@@ -157,6 +162,39 @@ class Partitions:
         """
         room = self.driver.room(self._options.memory_limit)
         self.driver.use_threads(tasks_that_fit(self.source, need, room))
+
+    def require_memory_of(
+        self, need: MemoryNeed, n_rows: int, what: str, cure: str
+    ) -> None:
+        """Do as :meth:`require_memory` for other tasks than those on partitions.
+
+        Parameters
+        ----------
+        need : MemoryNeed
+        n_rows : int
+            Rows of the largest task.
+        what : str
+            What that is called in the error.
+        cure : str
+            What the error advises.
+        """
+        room = self.driver.room(self._options.memory_limit)
+        shape = n_rows, self.source.n_features, self.source.dtype.itemsize
+        self.driver.use_threads(times_that_fit(what, shape, need, room, cure))
+
+    def require_memory_here(
+        self, need: MemoryNeed, n_rows: int, what: str, cure: str
+    ) -> None:
+        """Refuse the fit if what this process is to keep does not fit into it.
+
+        Parameters
+        ----------
+        need, n_rows, what, cure
+            As in :meth:`require_memory_of`.
+        """
+        room = room_of_process(self._options.memory_limit)
+        shape = n_rows, self.source.n_features, self.source.dtype.itemsize
+        times_that_fit(what, shape, need, room, cure)
 
     @property
     def folder(self) -> Path:

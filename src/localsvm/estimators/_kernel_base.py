@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,14 +97,22 @@ class BaseKernelClassifier(BaseLocalClassifier):
     def _local_kernel(self, setting: KernelSetting, rows: TrainingRows) -> LocalKernel:
         """Resolve gamma; a local width is left to the neighbourhoods."""
         check_squares(rows.X)
+        return self._kernel_of(
+            setting, rows.X.shape[1], lambda: scale_gamma(rows.X, rows.sample_weight)
+        )
+
+    def _kernel_of(
+        self, setting: KernelSetting, n_columns: int, scale: Callable[[], float]
+    ) -> LocalKernel:
+        """Resolve gamma; ``scale`` gives what "scale" stands for."""
         gamma = setting.gamma
         local = bool(gamma == "local") and self.kernel == "rbf"
         if local:
             gamma = 1.0
         elif gamma == "auto":
-            gamma = 1.0 / rows.X.shape[1]
+            gamma = 1.0 / n_columns
         elif isinstance(gamma, str):
-            gamma = scale_gamma(rows.X, rows.sample_weight)
+            gamma = scale()
         gamma = float(gamma) * setting.gamma_factor
         self._kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
         return LocalKernel(self._kernel, setting.C, local)

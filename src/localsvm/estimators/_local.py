@@ -16,205 +16,30 @@ from localsvm._checks import (
     one_of,
     real,
 )
-from localsvm._threads import effective_n_jobs
-from localsvm.cluster import NeighborhoodCover
 from localsvm.cluster._neighborhood_cover import neighborhood_sizes
 from localsvm.cluster._neighbors import fit_search, make_search
+from localsvm.engine import Partitions, Statistics
 from localsvm.estimators._base import StageClock, TrainingRows, check_solution
-from localsvm.estimators._global_model import GLOBAL_MODELS, GlobalModel, fit_global
+from localsvm.estimators._global_model import GLOBAL_MODELS
 from localsvm.estimators._kernel_base import (
-    BaseKernelClassifier,
     KernelSetting,
-    MergedRows,
-    stored_as,
+)
+from localsvm.estimators._local_base import BaseLocalSVC
+from localsvm.estimators._local_cells import Cells, CellTask
+from localsvm.estimators._local_parts import Shuffle
+from localsvm.estimators._local_steps import (
+    cell_need,
+    gather_cells,
+    grow_tree,
+    require_room_for_rows,
+    sample_partitions,
+    scale_gamma_of,
+    solve_cells,
 )
 from localsvm.estimators._router import Router
 from localsvm.solvers import (
     LocalKernel,
-    LocalModels,
-    fit_neighborhoods,
-    local_gradients,
 )
-
-
-class BaseLocalSVC(BaseKernelClassifier):
-    """Steps and fitted attributes of local SVMs on a cover, for one setting or many."""
-
-    _global: GlobalModel | None
-    _router: Router
-
-    def region(self, X: Any, *, return_weights: bool = False) -> Any:
-        """Neighbourhood whose model answers each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        return_weights : bool, default=False
-            Whether to return the weights, too, as other estimators do; here it is one.
-
-        Returns
-        -------
-        regions : ndarray of shape (n_samples,), or (n_samples, 1) with weights
-        weights : ndarray of shape (n_samples, 1)
-            Only with ``return_weights``.
-        """
-        regions = self._find_regions(self._check_query_rows(X))
-        if return_weights:
-            return regions[:, np.newaxis], np.ones((len(regions), 1))
-        return regions
-
-    def local_coef(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Weights of the linear function that touches each row's decision.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        coef : ndarray of shape (n_samples, n_tasks, n_features)
-            The gradient of the decision at the row. For several classes, of the mean of
-            a class's decisions against the others in the neighbourhood; zero for
-            classes that are not there, and where there is but one.
-        intercept : ndarray of shape (n_samples, n_tasks)
-            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i. With a
-            metric this needs one that maps by ``X @ components_``.
-        """
-        X = self._check_query_rows(X)
-        return self._touching(X, self._gradients(X))
-
-    def _find_regions(self, X: Any) -> NDArray[np.int64]:
-        return self._route(stored_as(X, self._support_rows))
-
-    def _gradients(self, X: Any) -> NDArray[np.float64]:
-        return local_gradients(
-            self._models,
-            self._support_rows,
-            self._kernel,
-            len(self.classes_),
-            X,
-            self._find_regions(X),
-            None if self._global is None else self.shrink_ * self._global.gradients(X),
-        )
-
-    def _fit_global(
-        self, merged: MergedRows, seed: int, clock: StageClock
-    ) -> tuple[GlobalModel, NDArray[np.float64]]:
-        """Fit the global model; what it says of each row without having seen it."""
-        with clock.stage("global"):
-            return fit_global(
-                self.global_model, merged.rows, self.classes_, seed, self.n_jobs
-            )
-
-    def _draw_to(
-        self,
-        merged: MergedRows,
-        fitted: tuple[GlobalModel, NDArray[np.float64]] | None,
-        shrink: float,
-    ) -> MergedRows:
-        """Give the rows their share of the global decisions."""
-        self.shrink_ = shrink
-        self._global = self.global_model_ = None
-        if fitted is None or shrink == 0:
-            return merged
-        self._global, unseen = fitted
-        self.global_model_ = self._global.classifier
-        return replace(merged, rows=replace(merged.rows, prior=shrink * unseen))
-
-    def _fit_setting(
-        self,
-        merged: MergedRows,
-        sizes: tuple[int, int],
-        local: LocalKernel,
-        seed: int,
-        clock: StageClock,
-    ) -> NDArray[np.intp]:
-        """Algorithm 1; the region of each of the merged rows."""
-        with clock.stage("cover"):
-            cover = self._fit_cover(merged.rows.X, sizes, seed)
-        with clock.stage("solve"):
-            options = self._options(cover.n_neighbors_, len(cover.labels_))
-            models = fit_neighborhoods(
-                merged.rows,
-                cover.neighborhoods_,
-                local,
-                replace(options, max_time=clock.remaining()),
-            )
-        check_solution(models.endings, self)
-        with clock.stage("route"):
-            self._keep(merged, cover, models)
-        self._describe(models)
-        self.center_indices_ = merged.first[cover.center_indices_]
-        self.n_neighbors_, self.n_assigned_ = cover.n_neighbors_, cover.n_assigned_
-        self.region_sizes_ = np.bincount(cover.labels_)
-        self.fit_report_ = clock.seconds
-        return np.asarray(cover.labels_)
-
-    def _count_classes(
-        self, rows: TrainingRows, merged: MergedRows, regions: NDArray[np.intp]
-    ) -> None:
-        # The last entry is that of rows without weight, whose kind is -1.
-        region_of_kind = np.append(regions, -1)
-        self.region_class_counts_ = rows.class_counts(
-            region_of_kind[merged.kind], (self.n_regions_, len(self.classes_))
-        )
-
-    def _fit_cover(
-        self, X: Any, sizes: tuple[int, int], seed: int
-    ) -> NeighborhoodCover:
-        """Lines 4-9 and 11-17, in the feature space of the kernel."""
-        k = min(sizes[0], X.shape[0])
-        neighbors = self.neighbors
-        if not self._kernel.keeps_euclidean_order:
-            neighbors = make_search(neighbors, X, k, self._kernel)
-        return NeighborhoodCover(
-            k,
-            n_assigned=min(sizes[1], k),
-            neighbors=neighbors,
-            random_state=seed,
-            n_jobs=self.n_jobs,
-        ).fit(X)
-
-    def _describe(self, models: LocalModels) -> None:
-        self.n_regions_ = len(models.only_class)
-        self.n_constant_regions_ = int(np.count_nonzero(models.only_class >= 0))
-        self.n_support_ = np.diff(models.support_start)
-        self.gamma_ = models.gamma
-        self.C_ = models.C
-        self.duality_gap_ = float(models.relative_gap.max())
-        self.violation_ = float(models.violation.max())
-        self.n_iter_ = max(1, int(models.n_iter.max()))
-
-    def _keep(
-        self, merged: MergedRows, cover: NeighborhoodCover, models: LocalModels
-    ) -> None:
-        X = merged.rows.X
-        if self.route == "row":
-            self._models, self._support_rows = models, X
-            self._router = Router(X, cover.router_, cover.labels_)
-            return
-        self._models, rows = models.compact()
-        self._support_rows = X[rows]
-        centers = X[cover.center_indices_]
-        search = fit_search(make_search(cover.neighbors, centers, 1), centers)
-        regions = np.arange(len(models.only_class), dtype=np.int32)
-        self._router = Router(centers, search, regions)
-
-    def _route(self, X: Any) -> NDArray[np.int64]:
-        """Eq. 4, or the nearest centre."""
-        return self._router.route(X, self.n_jobs)
-
-    def _decide(self, X: Any) -> NDArray[Any]:
-        X = stored_as(X, self._support_rows)
-        return self._models.decide(
-            self._support_rows,
-            self._kernel,
-            len(self.classes_),
-            X,
-            self._route(X),
-            effective_n_jobs(self.n_jobs),
-            None if self._global is None else self.shrink_ * self._global.decide(X),
-        )
 
 
 class LocalSVC(BaseLocalSVC):
@@ -427,13 +252,7 @@ class LocalSVC(BaseLocalSVC):
 
     def _fit(self, rows: TrainingRows) -> None:
         sizes = neighborhood_sizes(self.n_neighbors, self.n_assigned, rows.X.shape[0])
-        setting = KernelSetting(self.C, self.gamma, self.gamma_factor)
-        grid = {"C": [1.0], "gamma": [1.0], **(self.local_grid or {})}
-        local = replace(
-            self._local_kernel(setting, rows),
-            C_factors=sorted(float(factor) for factor in grid["C"]),
-            gamma_factors=sorted(float(factor) for factor in grid["gamma"]),
-        )
+        local = self._with_grid(self._local_kernel(self._setting(), rows))
         seed, clock = self._draw_seed(), StageClock(self.max_time)
         with clock.stage("merge"):
             merged = self._merge(rows, seed)
@@ -441,3 +260,115 @@ class LocalSVC(BaseLocalSVC):
         merged = self._draw_to(merged, fitted, float(self.shrink))
         regions = self._fit_setting(merged, sizes, local, seed, clock)
         self._count_classes(rows, merged, regions)
+
+    def _setting(self) -> KernelSetting:
+        return KernelSetting(self.C, self.gamma, self.gamma_factor)
+
+    def _with_grid(self, local: LocalKernel) -> LocalKernel:
+        grid = {"C": [1.0], "gamma": [1.0], **(self.local_grid or {})}
+        return replace(
+            local,
+            C_factors=sorted(float(factor) for factor in grid["C"]),
+            gamma_factors=sorted(float(factor) for factor in grid["gamma"]),
+        )
+
+    def _fit_partitions(self, rows: Partitions) -> None:
+        """Algorithm 1 in cells of rows that lie together."""
+        self._check_for_partitions()
+        rows.require_memory(cell_need(self.n_neighbors, self.n_assigned))
+        seed, clock = rows.seed(self._draw_seed), StageClock()
+        with clock.stage("sample"):
+            found = sample_partitions(rows, seed)
+        class_weight = self._take_classes(found)
+        sizes = neighborhood_sizes(
+            self.n_neighbors, self.n_assigned, int(found["n_rows"])
+        )
+        if self.route == "row":
+            require_room_for_rows(rows, found)
+        with clock.stage("cells"):
+            shuffle = Shuffle(
+                grow_tree(found, sizes[0]),
+                self.classes_,
+                class_weight,
+                seed,
+                rows.folder / "shuffle",
+            )
+            cells = gather_cells(rows, shuffle)
+        with clock.stage("solve"):
+            task = self._cell_task(cells, sizes, found, seed)
+            solve_cells(rows, task)
+        with clock.stage("route"):
+            self._keep_cells(cells)
+        self.n_neighbors_, self.n_assigned_ = task.sizes
+        self.fit_report_ = clock.seconds
+
+    def _check_for_partitions(self) -> None:
+        """Refuse what needs all rows at once."""
+        wanted = {
+            "metric": (self.metric is None, "None"),
+            "shrink": (self.shrink == 0, "0"),
+            "max_time": (self.max_time is None, "None"),
+            "neighbors": (isinstance(self.neighbors, str), "the name of a search"),
+            "degree": (
+                self.kernel != "poly" or self.degree == 1,
+                "1, or another kernel",
+            ),
+        }
+        for name, (holds, words) in wanted.items():
+            if not holds:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} needs all rows in memory; for "
+                    f"rows in partitions expected {words}."
+                )
+
+    def _take_classes(self, found: Statistics) -> NDArray[np.float64]:
+        """Set the classes of all partitions; their weights."""
+        self._warn_of_scales(np.stack([found["low"], found["high"]]))
+        self.classes_, mass = found["classes"], found["mass"]
+        if not mass.any():
+            raise ValueError(
+                "Sample weights must contain at least one non-zero number."
+            )
+        self._penalty_weight(self.classes_, np.arange(len(mass)), mass)
+        return self._class_weight(self.classes_, mass)
+
+    def _cell_task(
+        self, cells: Cells, sizes: tuple[int, int], found: Statistics, seed: int
+    ) -> CellTask:
+        n_rows, n_columns = int(cells.n_rows.sum()), cells.low.shape[1]
+        k = min(sizes[0], n_rows)
+        local = self._kernel_of(
+            self._setting(), n_columns, lambda: scale_gamma_of(found)
+        )
+        return CellTask(
+            cells,
+            (k, min(sizes[1], k)),
+            self.neighbors,
+            seed,
+            self._with_grid(local),
+            replace(self._options(k, n_rows), n_threads=1),
+            len(self.classes_),
+        )
+
+    def _keep_cells(self, cells: Cells) -> None:
+        """Put the models of all cells into one, in the order of the cells."""
+        solved = cells.read_models()
+        check_solution(solved.models.endings, self)
+        self.metric_ = self.global_model_ = self._global = None
+        self.shrink_ = 0.0
+        self._describe(solved.models)
+        if self.route == "row":
+            X = cells.take(np.arange(len(solved.labels)))
+            support = solved.models.support.astype(np.int32)
+            self._models = replace(solved.models, support=support)
+            self._support_rows, routing, regions = X, X, solved.labels
+        else:
+            self._models, support = solved.models.compact()
+            self._support_rows = cells.take(support)
+            routing = cells.take(solved.centers)
+            regions = np.arange(self.n_regions_, dtype=np.int32)
+        search = fit_search(make_search(self.neighbors, routing, 1), routing)
+        self._router = Router(routing, search, regions)
+        self.center_indices_ = solved.first
+        self.region_sizes_ = np.bincount(solved.labels)
+        self.region_class_counts_ = solved.class_counts

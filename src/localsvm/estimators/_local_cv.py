@@ -28,7 +28,7 @@ from localsvm.estimators._grid_scores import (
     score_decisions,
 )
 from localsvm.estimators._kernel_base import KernelSetting
-from localsvm.estimators._local import BaseLocalSVC
+from localsvm.estimators._local_base import BaseLocalSVC
 from localsvm.kernels import Kernel
 from localsvm.solvers import LabelledRows, LocalKernel, cross_validate_neighborhoods
 

@@ -197,6 +197,12 @@ def scale_gamma(X: Any, weight: NDArray[np.float64], within: float = 0.0) -> flo
     Where the rows of X are means of clusters, ``within`` is the sum of their variances
     over the columns, on average over the rows behind them.
     """
+    mean, total = entry_moments(X, weight)
+    return gamma_of_moments(mean, total + within, X.shape[1])
+
+
+def entry_moments(X: Any, weight: NDArray[np.float64]) -> tuple[float, float]:
+    """Mean of all entries, and mean over the rows of their squared distance to it."""
     share = weight / weight.sum()
     columns = X.shape[1]
     mean = float((share @ X).sum()) / columns
@@ -208,7 +214,11 @@ def scale_gamma(X: Any, weight: NDArray[np.float64], within: float = 0.0) -> flo
         )
     else:
         total = share @ np.square(X - mean, dtype=np.float64).sum(axis=1)
-    total += within
+    return mean, float(total)
+
+
+def gamma_of_moments(mean: float, total: float, columns: int) -> float:
+    """``gamma="scale"`` of rows with the moments of :func:`entry_moments`."""
     # Equal entries leave a rounding of their mean.
     constant = total <= columns * (1e-14 * mean) ** 2
-    return 1.0 if constant else 1.0 / float(total)
+    return 1.0 if constant else 1.0 / total

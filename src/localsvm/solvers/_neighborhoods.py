@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -168,6 +168,20 @@ class LocalModels:
     violation: NDArray[np.float64]
     relative_gap: NDArray[np.float64]
     status: NDArray[np.int32]
+
+    @classmethod
+    def joined(cls, parts: Sequence[LocalModels]) -> LocalModels:
+        """Put models that index into the same rows into one."""
+        arrays: dict[str, Any] = {}
+        for name in (item.name for item in fields(cls)):
+            own = [getattr(part, name) for part in parts]
+            if name.endswith("_start"):
+                ends = np.cumsum([start[-1] for start in own])
+                own[1:] = [
+                    start[1:] + end for start, end in zip(own[1:], ends, strict=False)
+                ]
+            arrays[name] = np.concatenate(own)
+        return cls(**arrays)
 
     @property
     def endings(self) -> Endings:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm.estimators import LocalSVC, LocalSVCCV
-from localsvm.estimators._local import BaseLocalSVC
+from localsvm.estimators._local_base import BaseLocalSVC
 from localsvm.export._onnx._answer import Answer, answers, rounded
 from localsvm.export._onnx._centers import squared_distances
 from localsvm.export._onnx._equal_vectors import with_distinct_vectors
