@@ -105,6 +105,17 @@ def set_value(*steps, value):
     return change
 
 
+SCALER = {
+    "class": "StandardScaler",
+    "params": {},
+    "fitted": {
+        "n_features_in_": 3,
+        "mean_": None,
+        "var_": None,
+        "scale_": None,
+        "n_samples_seen_": 1,
+    },
+}
 FORGERIES = {
     "soft": [
         (set_array("_model.coef", (0, 0, 0), np.nan), "_model.coef has NaN"),
@@ -195,6 +206,41 @@ FORGERIES = {
         ),
         (set_value("fitted", "_kernel", "degree", value=10**9), "_kernel.degree is"),
         (set_value("fitted", "_kernel", "name", value="exp"), "_kernel.name is 'exp'"),
+    ],
+    "local-linear": [
+        (
+            set_value("fitted", "global_model_", value=SCALER),
+            "global_model_ is a StandardScaler|of the class 'StandardScaler'",
+        ),
+        (
+            set_value(
+                "fitted",
+                "global_model_",
+                value={
+                    "class": "Pipeline",
+                    "params": {},
+                    "fitted": {"steps": [["scale", SCALER]]},
+                },
+            ),
+            "global_model_ is a Pipeline, which decides nothing",
+        ),
+        (set_array("global_model_.classes_", 0, -5), "knows other classes"),
+    ],
+    "local-center": [
+        (
+            lambda _, arrays: arrays.update(
+                {"model._router.rows": arrays["model._router.rows"].astype(np.float32)}
+            ),
+            "_router.rows are not stored as _support_rows are",
+        ),
+    ],
+    "stream": [
+        (
+            set_value("fitted", "_streams", 0, 0, value="other"),
+            "_streams has labels that are not in classes_",
+        ),
+        (set_array("_streams[0].cluster_centers_", 0, np.inf), "has NaN or infinity"),
+        (set_array("_streams[0].labels_", 0, 99), "has 99; expected less than"),
     ],
     "local-csr": [
         (set_array("_support_rows.indices", 0, 3), "_support_rows.indices has 3"),

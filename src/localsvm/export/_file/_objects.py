@@ -140,6 +140,13 @@ def columns_of(value: Any, place: str) -> int:
     return int(columns)
 
 
+def classes_of(value: Any, place: str) -> Any:
+    """Classes of a fitted object, which has to give decisions."""
+    if not hasattr(value, "classes_") or not hasattr(value, "decision_function"):
+        raise ValueError(f"{place} is a {type(value).__name__}, which decides nothing.")
+    return value.classes_
+
+
 def width_of(transformer: Any, place: str) -> int:
     """Columns that a fitted transformer of the table gives."""
     spec = find_spec(transformer)

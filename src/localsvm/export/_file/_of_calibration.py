@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 
 from localsvm.export._file._common import COLUMNS
 from localsvm.export._file._fields import Classes, Field, Word, floats
-from localsvm.export._file._objects import Part
+from localsvm.export._file._objects import Part, classes_of
 from localsvm.export._file._specs import Record, Several, Spec
 from localsvm.export._file._store import Dims, Sink, Source
 
@@ -95,7 +95,8 @@ def _make_pair(pair: dict[str, Any], classes: Any) -> Any:
 
 
 def _check_pair(pair: dict[str, Any], classes: Any) -> None:
-    known, method = pair["estimator"].classes_, pair["method"]
+    known = classes_of(pair["estimator"], "calibrated_classifiers_")
+    method = pair["method"]
     # A temperature asks nothing of the classes but their order.
     scaled = method == "temperature"
     if not scaled and not np.isin(known, classes).all():

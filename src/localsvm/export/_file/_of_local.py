@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from localsvm.estimators import LocalSVC, LocalSVCCV, NeighborSVC
 from localsvm.estimators._global_model import GlobalModel
@@ -28,7 +29,7 @@ from localsvm.export._file._fields import (
     indices,
     short_indices,
 )
-from localsvm.export._file._objects import Part
+from localsvm.export._file._objects import Part, classes_of
 from localsvm.export._file._of_searches import Search
 from localsvm.export._file._specs import Fields, Record, Spec
 from localsvm.export._file._store import Dims
@@ -105,9 +106,18 @@ def check_models(values: Mapping[str, Any], dims: Dims) -> None:
 def _check_local(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
     del model
     check_models(values, dims)
-    known = values["global_model_"]
-    if known is not None and not np.isin(known.classes_, values["classes_"]).all():
-        raise ValueError("global_model_ knows other classes.")
+    rows, routed = values["_support_rows"], _rows_of(values["_router"])
+    if rows.dtype != routed.dtype or sparse.issparse(rows) != sparse.issparse(routed):
+        raise ValueError("_router.rows are not stored as _support_rows are.")
+    if values["global_model_"] is not None:
+        known = classes_of(values["global_model_"], "global_model_")
+        if not np.isin(known, values["classes_"]).all():
+            raise ValueError("global_model_ knows other classes.")
+
+
+def _rows_of(router: Any) -> Any:
+    """Rows of a router, which is written as it is and read in parts."""
+    return router.rows if isinstance(router, Router) else router["rows"]
 
 
 def _make_local(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from localsvm.cluster import GaussianSummary
+from localsvm.cluster import GaussianSummary, ThresholdClustering
 from localsvm.estimators import SupportClusterSVC
 from localsvm.estimators._cluster_machine import ClusterMachine, as_gaussians
 from localsvm.export._file._common import COLUMNS, check_ends
@@ -84,8 +84,11 @@ def _check(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
         check_ends(model.tol, model.max_iter != -1)
     if not np.isin(np.asarray(summary.label), classes).all():
         raise ValueError("summary_.label has labels that are not in classes_.")
-    if not set(values["_streams"]) <= set(classes.tolist()):
+    streams = values["_streams"]
+    if not set(streams) <= set(classes.tolist()):
         raise ValueError("_streams has labels that are not in classes_.")
+    if not all(type(each) is ThresholdClustering for each in streams.values()):
+        raise ValueError("_streams has a clusterer that cannot go on.")
     summary.check_covariance()
     machine = values["_machine"]
     if machine is not None and len(machine.pairs):
