@@ -239,6 +239,7 @@ FORGERIES = {
             set_value("fitted", "_streams", 0, 0, value="other"),
             "_streams has labels that are not in classes_",
         ),
+        (set_value("fitted", "fit_report_", value=True), "expected names and values"),
         (set_array("_streams[0].cluster_centers_", 0, np.inf), "has NaN or infinity"),
         (set_array("_streams[0].labels_", 0, 99), "has 99; expected less than"),
     ],

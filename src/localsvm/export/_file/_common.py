@@ -6,8 +6,8 @@ from localsvm.export._file._fields import (
     Classes,
     Names,
     Number,
+    Report,
     Sometimes,
-    Told,
     Whole,
     Word,
     doubles,
@@ -21,7 +21,7 @@ COLUMNS: Fields = {
     "n_features_in_": Whole(1, 2**31 - 1, dim="columns"),
     "feature_names_in_": Sometimes(Names("columns")),
 }
-CLASSIFIER: Fields = {**COLUMNS, "classes_": Classes(), "fit_report_": Told()}
+CLASSIFIER: Fields = {**COLUMNS, "classes_": Classes(), "fit_report_": Report()}
 MAPPED_CLASSIFIER: Fields = {**CLASSIFIER, "metric_": Metric()}
 REGIONS: Fields = {
     "n_regions_": Whole(1, dim="regions"),
@@ -29,9 +29,9 @@ REGIONS: Fields = {
     "region_class_counts_": doubles("regions", "classes", low=0),
 }
 SEARCHED: Fields = {
-    "best_params_": Told(),
+    "best_params_": Report(),
     "best_score_": Number(finite=False),
-    "cv_results_": Told(),
+    "cv_results_": Report(),
     "n_splits_": Whole(1),
 }
 # Below this, rounding may keep the solver from ever ending.

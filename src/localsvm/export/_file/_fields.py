@@ -137,6 +137,16 @@ class Told(Field):
         return read_value(plain, place, source)
 
 
+class Report(Told):
+    """Plain data by names."""
+
+    def read(self, plain: Any, place: str, source: Source, dims: Dims) -> Any:
+        value = super().read(plain, place, source, dims)
+        if not isinstance(value, dict):
+            raise ValueError(f"{place} is {plain!r:.60}; expected names and values.")
+        return value
+
+
 class Maybe(Field):
     """A field, or None."""
 

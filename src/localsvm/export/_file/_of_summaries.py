@@ -18,8 +18,8 @@ from localsvm.export._file._fields import (
     Labels,
     Maybe,
     Number,
+    Report,
     Text,
-    Told,
     Word,
     doubles,
     indices,
@@ -124,7 +124,7 @@ SPECS = (
         {
             **COLUMNS,
             "classes_": Classes(fewest=1),
-            "fit_report_": Told(),
+            "fit_report_": Report(),
             "summary_": Record(
                 GaussianSummary,
                 weight=doubles("clusters"),

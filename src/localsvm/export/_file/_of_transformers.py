@@ -18,7 +18,15 @@ from sklearn.preprocessing import (
 
 from localsvm.estimators import GradientMetric
 from localsvm.export._file._common import COLUMNS
-from localsvm.export._file._fields import Array, Maybe, Told, Whole, doubles, floats
+from localsvm.export._file._fields import (
+    Array,
+    Maybe,
+    Report,
+    Told,
+    Whole,
+    doubles,
+    floats,
+)
 from localsvm.export._file._specs import Fields, Spec
 from localsvm.export._file._store import Dims
 
@@ -64,7 +72,7 @@ SPECS = (
             **COLUMNS,
             "components_": doubles("columns", "columns"),
             "importances_": doubles("columns", low=0),
-            "fit_report_": Told(),
+            "fit_report_": Report(),
         },
     ),
     _scaler(
