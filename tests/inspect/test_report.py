@@ -28,11 +28,12 @@ from localsvm._progress import listening
 from localsvm.inspect import compare_peers, region_table, score_model, write_report
 from localsvm.inspect._report import _text, _write
 from localsvm.inspect._report._certificate import certify
+from localsvm.inspect._report._svg import Picture
 from report_data import HOSTILE, hostile_model, xor_model
 
 ALWAYS = ["summary", "data", "method", "scores", "peers", "regions", "fit"]
-ALWAYS += ["examples", "load"]
-OF_REGIONS = ["errors"]
+ALWAYS += ["calibration", "examples", "load"]
+OF_REGIONS = ["map", "weights", "errors"]
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 
 
@@ -113,6 +114,16 @@ def hostile_page(tmp_path_factory):
     return read(path)
 
 
+@pytest.fixture
+def quick(monkeypatch):
+    """Leave out what takes most of the time: saving pictures."""
+    for name in ("_drawn", "_region_section", "_score_section"):
+        monkeypatch.setattr(
+            f"localsvm.inspect._report.{name}.picture_of",
+            lambda figure, name, text: Picture("<svg></svg>", True, text),
+        )
+
+
 def test_page_has_all_sections(xor_page):
     assert sorted(xor_page.sections) == sorted(ALWAYS + OF_REGIONS)
     links = [link[1:] for link in xor_page.of("href", "a")]
@@ -122,7 +133,8 @@ def test_page_has_all_sections(xor_page):
 
 def test_page_loads_nothing(xor_page):
     assert not {"link", "iframe", "object"} & set(xor_page.tags)
-    assert all(link.startswith("#") for link in xor_page.of("href"))
+    links = xor_page.of("href") + xor_page.of("xlink:href")
+    assert all(link.startswith(("#", "data:image/png")) for link in links)
     assert all(source.startswith("data:") for source in xor_page.of("src"))
     policy = xor_page.of("content", "meta")
     assert any("default-src 'none'" in content for content in policy)
@@ -131,8 +143,8 @@ def test_page_loads_nothing(xor_page):
 def test_ids_are_unique_and_references_have_targets(xor_page):
     ids = xor_page.of("id")
     assert len(ids) == len(set(ids))
-    references = {link[1:] for link in xor_page.of("href") if link.startswith("#")}
-    references |= {link[1:] for link in xor_page.of("xlink:href")}
+    links = xor_page.of("href") + xor_page.of("xlink:href")
+    references = {link[1:] for link in links if link.startswith("#")}
     styles = " ".join(v or "" for _, _, v in xor_page.attributes)
     references |= set(re.findall(r"url\(#([^)]+)\)", styles))
     assert references <= set(ids)
@@ -228,7 +240,7 @@ def test_every_estimator_has_a_report(estimator, three_classes, tmp_path):
     assert ("The surest right answer: test row" in page.words) == is_ours
 
 
-def test_a_pipeline_shows_its_steps_and_columns(tmp_path):
+def test_a_pipeline_shows_its_steps_and_columns(tmp_path, quick):
     rng = np.random.default_rng(0)
     table = pd.DataFrame(
         {
@@ -268,7 +280,7 @@ def test_a_pipeline_shows_its_steps_and_columns(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["polars", "csr", "csr_array", "array"])
-def test_rows_of_any_kind(kind, two_moons, tmp_path):
+def test_rows_of_any_kind(kind, two_moons, tmp_path, quick):
     X, y = two_moons
     make = {
         "polars": lambda rows: pl.DataFrame(rows, schema=["a", "b"]),
@@ -284,7 +296,7 @@ def test_rows_of_any_kind(kind, two_moons, tmp_path):
     assert ("of the entries are not zero" in words) == kind.startswith("csr")
 
 
-def test_given_peers_are_not_computed_again(tmp_path, monkeypatch):
+def test_given_peers_are_not_computed_again(tmp_path, monkeypatch, quick):
     model, train, test = xor_model()
     peers = compare_peers(model, *train, *test)[:2]
     monkeypatch.setattr(
@@ -298,14 +310,14 @@ def test_given_peers_are_not_computed_again(tmp_path, monkeypatch):
     ]
 
 
-def test_unknown_labels_are_told(tmp_path):
+def test_unknown_labels_are_told(tmp_path, quick):
     model, _, (X, y) = xor_model()
     y = np.where(np.arange(len(y)) < 5, 9, y)
     words = read(write_report(model, X, y, tmp_path / "report.html")).words
     assert "Labels that the model does not know, and is wrong on: 9 (5 rows)" in words
 
 
-def test_a_fit_that_did_not_converge_says_so(two_moons, tmp_path):
+def test_a_fit_that_did_not_converge_says_so(two_moons, tmp_path, quick):
     X, y = two_moons
     model = ClusteredSVC(4, random_state=0, max_iter=1, tol=1e-9)
     with pytest.warns(ConvergenceWarning):
@@ -339,7 +351,7 @@ def test_certificate_judges_the_fit(estimator, verdict, state, two_moons):
     }
 
 
-def test_many_classes_are_listed_by_their_confusions(tmp_path):
+def test_many_classes_are_listed_by_their_confusions(tmp_path, quick):
     X, y = load_digits(return_X_y=True)
     labels = np.array([f"digit {k}" for k in range(13)])
     y = np.where(np.arange(len(y)) % 3 == 0, y % 3 + 10, y)
@@ -373,7 +385,7 @@ def test_many_regions_and_features_stay_small(tmp_path):
     assert "960 more columns not shown: those after the first 40" in page.words
 
 
-def test_a_single_row_and_a_faultless_model(tmp_path):
+def test_a_single_row_and_a_faultless_model(tmp_path, quick):
     model, _, (X, y) = xor_model()
     right = np.flatnonzero(model.predict(X) == y)[:1]
     page = read(write_report(model, X[right], y[right], tmp_path / "report.html"))
@@ -420,7 +432,7 @@ def test_missing_package_is_named(module, tmp_path, monkeypatch):
         write_report(model, *test, tmp_path / "a.html")
 
 
-def test_stages_are_told(tmp_path):
+def test_stages_are_told(tmp_path, quick):
     model, train, test = xor_model()
     told = []
     path = tmp_path / "report.html"
@@ -429,6 +441,21 @@ def test_stages_are_told(tmp_path):
     assert ("score",) in told
     assert ("write",) in told
     assert any(stages and stages[-1] == "fit SVC" for stages in told)
+
+
+def test_labels_and_pictures_of_unknown_classes(tmp_path):
+    model, _, (X, y) = xor_model()
+    words = read(
+        write_report(model, X, np.where(X[:, 0] > 2, 7, y), tmp_path / "a.html")
+    )
+    assert "by region" in words.words
+    assert "by class" not in words.words
+
+
+def test_map_of_few_regions_is_by_class_and_region(xor_page):
+    assert "by class" in xor_page.words
+    assert "by region" in xor_page.words
+    assert "in 4 regions. The background is the predicted class" in xor_page.words
 
 
 def test_matplotlib_settings_are_left_alone(tmp_path):
@@ -467,7 +494,7 @@ def test_numbers_in_words(function, value, words):
     assert function(value) == words
 
 
-def test_pipeline_of_a_scaler(two_moons, tmp_path):
+def test_pipeline_of_a_scaler(two_moons, tmp_path, quick):
     X, y = two_moons
     model = make_pipeline(StandardScaler(), ReducedSVC(random_state=0)).fit(X, y)
     page = read(write_report(model, X, y, tmp_path / "report.html"))

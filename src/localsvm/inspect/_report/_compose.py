@@ -13,6 +13,13 @@ from localsvm.inspect._peers import PeerScore, compare_peers, reported_seconds
 from localsvm.inspect._region_table import RegionTable, region_table
 from localsvm.inspect._report._certificate import Certificate, certify
 from localsvm.inspect._report._data_section import DataSection, describe_data
+from localsvm.inspect._report._drawn import (
+    Drawn,
+    draw_calibration,
+    draw_fit,
+    draw_map,
+    draw_weights,
+)
 from localsvm.inspect._report._examples import (
     Example,
     can_explain,
@@ -99,6 +106,7 @@ def compose_page(given: Given, written_at: str) -> Page:
         why_no_examples=f"{name} is not of this library, which explains predictions "
         "by the linear functions of its own classifiers.",
         snippets=show_usage(given.model_path),
+        drawn=_draw(given, test[1], regions is not None),
         document=_document(name, scores, peers, table, certificate),
     )
 
@@ -118,6 +126,16 @@ def _compare(given: Given) -> tuple[Sequence[PeerScore], str]:
             "Other classifiers need the training rows, which the report did not get."
         )
     return compare_peers(given.model, *given.train, *given.test), ""
+
+
+def _draw(given: Given, coding: LabelCoding, with_regions: bool) -> dict[str, Drawn]:
+    model, (X, y) = given.model, given.test
+    with stage("draw"):
+        drawn = {"calibration": draw_calibration(model, X, y), "fit": draw_fit(model)}
+        if with_regions:
+            drawn["map"] = draw_map(model, X, y, coding)
+            drawn["weights"] = draw_weights(model, X)
+    return drawn
 
 
 def _explain(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from localsvm.inspect._report._certificate import Certificate
 from localsvm.inspect._report._data_section import DataSection
+from localsvm.inspect._report._drawn import Drawn
 from localsvm.inspect._report._examples import Example
 from localsvm.inspect._report._method_section import MethodSection
 from localsvm.inspect._report._region_section import RegionSection
@@ -20,8 +21,11 @@ _SECTIONS = {
     "method": "Method",
     "scores": "Scores",
     "peers": "Other classifiers",
+    "map": "Map of the regions",
     "regions": "Regions",
+    "weights": "Weights by region",
     "errors": "Errors by region",
+    "calibration": "Calibration",
     "fit": "Fit",
     "examples": "Examples",
     "load": "Use it",
@@ -36,14 +40,6 @@ class Tile:
     name: str
     value: str
     detail: str
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A picture with its caption, or why there is none."""
-
-    words: str
-    picture: Picture | None = None
 
 
 @dataclass(frozen=True)
@@ -72,8 +68,8 @@ class Page:
     examples: list[Example]
     why_no_examples: str
     snippets: list[Snippet]
-    drawn: dict[str, Drawn] = field(default_factory=dict)
-    document: dict[str, Any] = field(default_factory=dict)
+    drawn: dict[str, Drawn]
+    document: dict[str, Any]
 
     @property
     def has_steps(self) -> bool:

@@ -79,6 +79,8 @@ class RegionSection:
         Regions with errors.
     overall : float
         Share of errors of all rows.
+    speaks_for : str
+        Class that positive weights speak for; "" if each weight says its own.
     """
 
     lines: list[RegionLine]
@@ -86,6 +88,7 @@ class RegionSection:
     errors: list[ErrorLine]
     n_error_regions: int
     overall: float
+    speaks_for: str
 
     @property
     def kinds(self) -> list[str]:
@@ -104,6 +107,7 @@ def describe_regions(table: RegionTable) -> RegionSection:
         sorted(with_errors, key=lambda line: -line.n_errors)[:_SHOWN_ERRORS],
         len(with_errors),
         overall,
+        clean(table.classes[1]) if len(table.classes) == 2 else "",
     )
 
 
@@ -163,7 +167,9 @@ def _line(row: RegionRow) -> RegionLine:
         accuracy=_or_none(row.accuracy, percent(row.accuracy or 0.0)),
         margin=_or_none(row.mean_margin, number(row.mean_margin or 0.0, 3)),
         features=", ".join(
-            f"{clean(top.name, 40)} {top.weight:+.2g}" for top in row.top_features
+            f"{clean(top.name, 40)} {top.weight:+.2g}"
+            + (f" for {clean(top.label, 20)}" if len(row.class_counts) > 2 else "")
+            for top in row.top_features
         ),
     )
 

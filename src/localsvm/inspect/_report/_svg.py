@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from base64 import b64encode
 from dataclasses import dataclass
 from io import BytesIO, StringIO
@@ -17,6 +18,8 @@ _STYLE = {
     # Text stays text: it can be searched, and any script has its letters.
     "svg.fonttype": "none",
     "svg.hashsalt": "localsvm",
+    # Names of columns and classes are not formulas.
+    "text.parse_math": False,
     "font.family": ["sans-serif"],
     "font.size": 10,
     "axes.spines.top": False,
@@ -50,12 +53,16 @@ def style() -> Any:
     return require("matplotlib", "report", MATPLOTLIB_NEED).rc_context(_STYLE)
 
 
+def new_figure(width: float, height: float, n_axes: int) -> tuple[Any, Any]:
+    """Figure of a size in inches with axes side by side; pyplot is left alone."""
+    module = require("matplotlib.figure", "report", MATPLOTLIB_NEED)
+    figure = module.Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(1, n_axes, squeeze=False)[0]
+
+
 def new_axes(width: float, height: float) -> Any:
-    """Axes of a figure of its own, in inches; pyplot and its state are left alone."""
-    figure = require("matplotlib.figure", "report", MATPLOTLIB_NEED).Figure(
-        figsize=(width, height), layout="constrained"
-    )
-    return figure.subplots()
+    """Axes of a figure of their own."""
+    return new_figure(width, height, 1)[1][0]
 
 
 def picture_of(figure: Any, name: str, text: str) -> Picture:
@@ -70,7 +77,10 @@ def picture_of(figure: Any, name: str, text: str) -> Picture:
         What it shows.
     """
     content = StringIO()
-    figure.savefig(content, format="svg")
+    with warnings.catch_warnings():
+        # The fonts of the reader are used, not those of matplotlib.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        figure.savefig(content, format="svg")
     svg = _inline(content.getvalue(), name)
     if len(svg) <= _MOST_SVG_CHARACTERS:
         return Picture(svg, True, text)

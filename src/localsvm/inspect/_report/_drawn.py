@@ -1,0 +1,142 @@
+"""Pictures of the model: map, weights, calibration and time of the fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from localsvm.inspect._fit_report import FitReportDisplay
+from localsvm.inspect._labels import LabelCoding
+from localsvm.inspect._opened import OpenedModel
+from localsvm.inspect._region_map import RegionMapDisplay
+from localsvm.inspect._region_weights import RegionWeightsDisplay
+from localsvm.inspect._reliability import ReliabilityDisplay
+from localsvm.inspect._report._svg import Picture, new_axes, new_figure, picture_of
+from localsvm.inspect._report._text import clean, percent, seconds
+from localsvm.inspect._scores import gives_confidence
+
+_MAP_ROWS = 2000
+_MAP_GRID = 120
+_MOST_COLORS = 20
+_MAP_STYLE: dict[str, Any] = {"row_kw": {"rasterized": True}, "center_kw": {"s": 30}}
+_LONGEST_LEGEND = 30
+_MOST_LEGEND_ENTRIES = 14
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A picture with its caption, or the reason why there is none."""
+
+    words: str
+    picture: Picture | None = None
+    is_wide: bool = False
+
+
+def draw_map(model: Any, X: Any, y: Any, coding: LabelCoding) -> Drawn:
+    """Draw rows in the plane, or projected on one: by class, and by few regions."""
+    known = not coding.unknown
+    n_regions = len(OpenedModel.of(model).estimator.region_sizes_)
+    panels = ["class"] * known + ["region"] * (n_regions <= _MOST_COLORS or not known)
+    figure, axes = new_figure((6.4, 9.6)[len(panels) - 1], 4.5, len(panels))
+    display = RegionMapDisplay.from_estimator(
+        model,
+        X,
+        y if known else None,
+        grid_resolution=_MAP_GRID,
+        max_rows=_MAP_ROWS,
+        ax=axes[0],
+        color_by=panels[0],
+        **_MAP_STYLE,
+    )
+    for ax, panel in zip(axes, panels, strict=True):
+        if ax is not axes[0]:
+            display.plot(ax, color_by=panel, **_MAP_STYLE)
+        ax.set_title(f"by {panel}", fontsize="medium")
+        ax.set(xlabel=clean(ax.get_xlabel()), ylabel=clean(ax.get_ylabel()))
+    if known:
+        _legend_below(axes[0])
+    words = f"Test rows, at most {_MAP_ROWS:,} of them, in {n_regions:,} regions. "
+    if display.note:
+        words += display.note[0].upper() + display.note[1:].rstrip(".") + "."
+    else:
+        words += (
+            "The background is the predicted class, the black line the boundary of the "
+            "classes; dashed lines are the borders of the regions."
+        )
+    if display.centers is not None:
+        words += " Crosses are the centres of the regions."
+    return Drawn(words, picture_of(figure, "map", words), is_wide=len(panels) > 1)
+
+
+def draw_weights(model: Any, X: Any) -> Drawn:
+    """Draw the weights of the most important features in the largest regions."""
+    opened = OpenedModel.of(model)
+    names = [clean(name, 40) for name in opened.feature_names]
+    ax = new_axes(6.4, 0.24 * min(15, len(names)) + 1.9)
+    try:
+        display = RegionWeightsDisplay.from_estimator(
+            model, X, feature_names=names, ax=ax
+        )
+    except ValueError as error:  # kernel regions that no row falls in
+        return Drawn(str(error))
+    label = clean(display.label, 40)
+    if display.colorbar_ is not None:
+        display.colorbar_.set_label(f"weight; red speaks for {clean(label, 20)}")
+    n_regions = len(opened.estimator.region_sizes_)
+    words = (
+        f"Weights that speak for class \u201c{label}\u201d (red) or against it (blue). "
+        f"Shown are {len(display.feature_names)} of {len(names)} features, those with "
+        f"the largest weights, in {len(display.regions)} of {n_regions} regions, the "
+        "largest. Weights can be compared where features have been scaled; of kernel "
+        "regions they are mean gradients."
+    )
+    return Drawn(words, picture_of(ax.figure, "weights", words))
+
+
+def draw_calibration(model: Any, X: Any, y: Any) -> Drawn:
+    """Draw how often answers are right by how sure they are."""
+    if not gives_confidence(model):
+        return Drawn(f"{type(model).__name__} does not tell how sure it is.")
+    ax = new_axes(6.4, 3.9)
+    display = ReliabilityDisplay.from_estimator(model, X, y, ax=ax)
+    error = display.calibration_error
+    if error is None:
+        words = (
+            "Share of right answers by the lead of the predicted class over the next, "
+            "with 95 % intervals; the grey bars count rows. The model gives no "
+            "probabilities: the picture shows whether clearer answers are more often "
+            "right. CalibratedClassifierCV turns leads into probabilities."
+        )
+    else:
+        words = (
+            "Share of right answers by predicted probability, with 95 % intervals; the "
+            "grey bars count rows. On the dotted line answers are as often right as "
+            f"the model says; on average they are {percent(error)} away from it."
+        )
+    return Drawn(words, picture_of(ax.figure, "calibration", words))
+
+
+def draw_fit(model: Any) -> Drawn:
+    """Draw where the time of the fit went."""
+    estimator = OpenedModel.of(model).estimator
+    if not getattr(estimator, "fit_report_", None):
+        return Drawn(f"{type(estimator).__name__} does not tell the time of its fit.")
+    stages = [v for v in estimator.fit_report_.values() if isinstance(v, float)]
+    ax = new_axes(6.4, 0.8 + 0.36 * len(stages))
+    FitReportDisplay.from_estimator(model, ax=ax)
+    ax.set_title("", loc="left")
+    words = f"Time of the fit by stage, {seconds(sum(stages))} in all."
+    return Drawn(words, picture_of(ax.figure, "fit", words))
+
+
+def _legend_below(ax: Any) -> None:
+    handles, labels = ax.get_legend_handles_labels()
+    if 0 < len(handles) <= _MOST_LEGEND_ENTRIES:
+        ax.figure.legend(
+            handles,
+            [clean(label, _LONGEST_LEGEND) for label in labels],
+            loc="outside lower center",
+            ncols=min(len(handles), 4),
+            frameon=False,
+            markerscale=1.5,
+        )
