@@ -20,13 +20,14 @@ from clustered_tables import (
 from local_tables import local_accuracy, local_search, local_speed
 from mixture_tables import mixture_accuracy, mixture_speed
 from reduced_tables import reduced_accuracy, reduced_speed
-from staged_tables import demo, staged
+from staged_tables import adult_story, demo, staged, staged_summary
 from support_tables import support_accuracy, support_privacy, support_speed
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "docs" / "benchmarks.md")
 SECTIONS = (
     staged,
+    staged_summary,
     clustered_accuracy,
     clustered_speed,
     clustered_search,
@@ -42,6 +43,7 @@ SECTIONS = (
     mixture_accuracy,
     mixture_speed,
     demo,
+    adult_story,
 )
 
 
