@@ -190,7 +190,10 @@ CASES = {
     "local-poly": ("two", _local(kernel="poly", degree=2, coef0=1.0)),
     "local-poly-center": ("three", _local(kernel="poly", route="center")),
     "local-shrink": ("three", _local(shrink=1.0)),
-    "local-linear": ("two", _local(shrink=0.5, global_model=LinearSVC())),
+    "local-linear": (
+        "two",
+        _local(shrink=0.5, global_model=LinearSVC(fit_intercept=False)),
+    ),
     "local-logistic": (
         "single",
         _local(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
@@ -12,6 +13,7 @@ from localsvm.estimators import ReducedSVC
 from localsvm.export._file._common import CLASSIFIER, COLUMNS, KERNEL
 from localsvm.export._file._fields import (
     Classes,
+    Field,
     Flag,
     Number,
     Rows,
@@ -22,7 +24,21 @@ from localsvm.export._file._fields import (
     indices,
 )
 from localsvm.export._file._specs import Fields, Spec
-from localsvm.export._file._store import Dims
+from localsvm.export._file._store import Dims, Sink, Source
+
+
+class _Intercept(Field):
+    """One number per task, or one alone where none was fitted."""
+
+    def write(self, value: Any, place: str, sink: Sink, dims: Dims) -> Any:
+        """Write an array or a number."""
+        field = floats("tasks") if isinstance(value, np.ndarray) else Number()
+        return field.write(value, place, sink, dims)
+
+    def read(self, plain: Any, place: str, source: Source, dims: Dims) -> Any:
+        """Read an array or a number."""
+        field = floats("tasks") if isinstance(plain, dict) else Number()
+        return field.read(plain, place, source, dims)
 
 
 def _check_coef(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
@@ -40,7 +56,7 @@ _LINEAR: Fields = {
     **COLUMNS,
     "classes_": Classes(),
     "coef_": floats("tasks", "columns"),
-    "intercept_": Told(),
+    "intercept_": _Intercept(),
     "n_iter_": Told(),
 }
 

@@ -66,12 +66,20 @@ class Search(Field):
         search = read_params(spec, plain["params"], place, source, fitted=False)
         _check_kernel(search, place, written=False)
         if not short_list:
-            return lambda rows: fit_search(search, rows)
+            return lambda rows: _built(search, rows, place)
         transformer = read_object(
             plain["transformer"], f"{place}.transformer_", source, "transformer"
         )
         build = self.read(plain["search"], f"{place}.search_", source, dims)
         return lambda rows: _short_list(search, transformer, build, rows, place)
+
+
+def _built(search: Any, rows: Any, place: str) -> Any:
+    """Fit a search whose parameters may be any that its class takes."""
+    try:
+        return fit_search(search, rows)
+    except (ArithmeticError, LookupError, TypeError) as error:
+        raise ValueError(f"{place} cannot be built: {error}") from error
 
 
 def _short_list(
