@@ -60,6 +60,7 @@ def test_a_body_that_is_told_to_be_too_long_is_not_read():
     assert answer.status_code == 413
     assert answer.json() == {"error": "The body is longer than 1000 bytes."}
     assert answer.headers["connection"] == "close"
+    assert read == []
 
 
 @pytest.mark.parametrize("told", [None, "10", "abc", "-5", "9" * 5000])
