@@ -1,5 +1,7 @@
 """The nearest border and changes of one feature, checked by predictions."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -21,14 +23,21 @@ def n_classes(request):
     return request.param
 
 
+@cache
+def explained(name, n_classes, n_rows=N_ROWS):
+    """Model, rows and their explanations, which the tests share."""
+    model, X = fitted(name, n_classes), held_out(n_classes)[0][:n_rows]
+    return model, X, explain(model, X)
+
+
 def beyond(x, point, share):
     """A point a little before or behind the border."""
     return (x + (1 + share) * (point - x))[np.newaxis]
 
 
 def test_label_changes_at_the_border_and_not_before(name, n_classes):
-    model, X = fitted(name, n_classes), held_out(n_classes)[0][:N_ROWS]
-    for x, found in zip(X, explain(model, X), strict=True):
+    model, X, explanations = explained(name, n_classes)
+    for x, found in zip(X, explanations, strict=True):
         border = found.border
         assert border is not None
         assert model.predict(beyond(x, border.point, 1e-5))[0] == border.label
@@ -48,9 +57,9 @@ def test_label_changes_at_the_border_and_not_before(name, n_classes):
 
 
 def test_one_change_alone_changes_the_label(name, n_classes):
-    model, X = fitted(name, n_classes), held_out(n_classes)[0][:N_ROWS]
+    model, X, explanations = explained(name, n_classes)
     n_changes = 0
-    for x, found in zip(X, explain(model, X), strict=True):
+    for x, found in zip(X, explanations, strict=True):
         assert list(found.changes) == sorted(found.changes, key=lambda c: c.distance)
         for change in found.changes:
             column = int(change.name[1:])

@@ -1,6 +1,7 @@
 """Explanations of every estimator: sums, margins, regions, plain data."""
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -33,7 +34,9 @@ def n_classes(request):
     return request.param
 
 
+@cache
 def explained(name, n_classes, n_rows=6):
+    """Model, rows and their explanations, which the tests share."""
     model = fitted(name, n_classes)
     X = held_out(n_classes)[0][:n_rows]
     return model, X, explain(model, X, border=False)
