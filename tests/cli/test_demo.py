@@ -3,9 +3,14 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+import pytest
 
-from localsvm.export import load
+from localsvm.cli._demo import _Story
+from localsvm.cli._screen import Screen
+from localsvm.data import read_table
+from localsvm.export import describe_file, load, onnx_inputs
 
 
 def test_the_demonstration_does_all_of_it(call):
@@ -34,13 +39,38 @@ def test_the_demonstration_does_all_of_it(call):
     assert "income.lsvm exists" in again.stderr
 
 
-def test_the_demonstration_as_json(call):
-    result = call("demo", "--json", "--out", "elsewhere", "--seed", "1")
-    found = json.loads(result.stdout)
-    assert found["loaded_is_equal"] is True
-    assert [peer["name"] for peer in found["peers"]][1:3] == ["LinearSVC", "SVC"]
-    assert all(Path(name).is_file() for name in found["files"])
-    assert found["scores"]["accuracy"]["value"] > 0.8
+def test_steps_as_json_are_one_document(capsys):
+    story = _Story(Screen(as_json=True, quiet=True))
+    story.tell("one", "First.", "text", [np.int64(1)])
+    story.tell("two", "Then.", "text", Path("a"))
+    assert capsys.readouterr().out == ""
+    story.end()
+    assert json.loads(capsys.readouterr().out) == {"one": [1], "two": "a"}
+
+
+def test_three_commands_train_explain_and_deploy(call):
+    """The very commands of the documentation, on a part of their table."""
+    onnx, onnxruntime = map(pytest.importorskip, ["onnx", "onnxruntime"])
+    for command in (
+        "fit adult.csv.gz --target income --where split=train -o income.lsvm",
+        "report income.lsvm adult.csv.gz --where split=test -o income.html",
+        "export income.lsvm --onnx income.onnx",
+    ):
+        result = call(*command.split())
+        assert result.exit_code == 0, result.output
+    scores = describe_file("income.lsvm").notes["held_out"]
+    assert scores["accuracy"]["low"] > 0.7
+    page = Path("income.html").read_text(encoding="utf-8")
+    assert "marital_status" in page
+    assert "HistGradientBoosting" in page
+    rows = read_table("adult.csv.gz", target="income", where="split=test")
+    model = load("income.lsvm")
+    session = onnxruntime.InferenceSession("income.onnx")
+    (labels,) = session.run(["label"], onnx_inputs(onnx.load("income.onnx"), rows.X))
+    assert labels.tolist() == model.predict(rows.X).tolist()
+    assert np.mean(labels == rows.y) > 0.8
+    result = call("explain", "income.lsvm", "adult.csv.gz", "--row", "0")
+    assert "Predicted class" in result.stdout
 
 
 def test_a_file_is_no_folder_for_the_results(call):

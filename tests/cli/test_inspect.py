@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from localsvm.export import load, save
+from localsvm.export import load, onnx_inputs, save
 
 
 def test_a_model_is_described(call):
@@ -66,6 +66,28 @@ def test_other_files_are_refused(call, name, words):
     result = call("inspect", name)
     assert (result.exit_code, result.stdout) == (1, "")
     assert words in result.stderr
+
+
+def test_the_graph_of_a_table_takes_its_columns(call):
+    onnx, onnxruntime = map(pytest.importorskip, ["onnx", "onnxruntime"])
+    result = call("export", "people.lsvm", "--onnx", "people.onnx", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["inputs"] == ["age", "income", "town"]
+    model, people = load("people.lsvm"), pd.read_csv("people.csv")
+    session = onnxruntime.InferenceSession("people.onnx")
+    (labels,) = session.run(["label"], onnx_inputs(onnx.load("people.onnx"), people))
+    assert labels.tolist() == model.predict(people).tolist()
+
+
+def test_text_cannot_be_exported(call):
+    people = pd.read_csv("people.csv")
+    people["note"] = [f"note {i} of {i % 7} words" for i in range(300)]
+    people.to_csv("notes.csv", index=False)
+    call("fit", "notes.csv", "-t", "happy", "-o", "notes.lsvm", "-m", "clustered")
+    result = call("export", "notes.lsvm", "--onnx", "notes.onnx")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("error: notes.lsvm: ")
+    assert not Path("notes.onnx").exists()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -53,16 +53,17 @@ def test_standard_output_has_the_table_alone(call, expected):
 
 def test_columns_are_kept_as_they_stand(call):
     people = pd.read_csv("people.csv", dtype=str).head(3)
-    people["key"] = ["007", "1.50", "a,b"]
+    people["key"] = ["007", "1.50", "1e3"]
+    people["note"] = ["a,b", "c", "d"]
     people.to_csv("new.csv", index=False)
     result = call(
         *("predict", "people.lsvm", "new.csv", "--scores"),
-        *("--keep", "key", "--keep", "income"),
+        *("--keep", "key", "--keep", "income", "--keep", "note"),
     )
     lines = result.stdout.splitlines()
-    assert lines[0] == "key,income,prediction,score_yes"
-    assert lines[1].startswith(f"007,{people['income'][0]},")
-    assert lines[3].startswith('"a,b",')
+    assert lines[0] == "key,income,note,prediction,score_yes"
+    assert lines[1].startswith(f'007,{people["income"][0]},"a,b",')
+    assert [line.partition(",")[0] for line in lines[1:]] == ["007", "1.50", "1e3"]
 
 
 def test_scores_and_probabilities(call):
@@ -82,6 +83,19 @@ def test_columns_may_be_in_any_order_and_more(call, expected):
     people.to_csv("new.csv", index=False)
     result = call("predict", "people.lsvm", "new.csv")
     assert result.stdout.splitlines()[1:] == list(expected)
+
+
+def test_codes_that_look_like_numbers_are_read_as_at_the_fit(call):
+    rng = np.random.default_rng(0)
+    code = rng.choice(["01", "02", "03", "10"], 300)
+    rows = pd.DataFrame({"code": code, "y": np.where(code < "03", "low", "high")})
+    rows.to_csv("codes.csv", index=False)
+    fit = ("fit", "codes.csv", "-t", "y", "-o", "codes.lsvm", "-m", "clustered")
+    call(*fit, "--kind", "code=category")
+    found = json.loads(call("evaluate", "codes.lsvm", "codes.csv", "--json").stdout)
+    assert found["accuracy"]["value"] == 1.0
+    predicted = call("predict", "codes.lsvm", "codes.csv").stdout.splitlines()[1:]
+    assert predicted == rows["y"].tolist()
 
 
 def test_rows_can_be_chosen(call):

@@ -107,6 +107,22 @@ def test_a_served_model_answers_until_it_is_stopped(folder):
         assert "Traceback" not in process.stderr.read()
 
 
+def test_calls_that_were_left_behind_are_not_awaited(folder):
+    """Reading a table, say: it is done on another thread, which has no end yet."""
+    code = """
+import threading, time
+from localsvm import cli
+from localsvm.cli import _app
+def app():
+    threading.Thread(target=time.sleep, args=[1000]).start()
+    raise KeyboardInterrupt
+_app.app = app
+cli.main()
+"""
+    command = [sys.executable, "-c", code]
+    assert subprocess.run(command, env=HERE, timeout=PATIENCE).returncode == 130
+
+
 def test_exit_codes(folder):
     for arguments, code in (
         (["evaluate", "people.lsvm", "no.csv"], 1),

@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
+from localsvm._plain_file import replace_file
 from localsvm.cli import _options as options
 from localsvm.cli._models import load_model
 from localsvm.cli._outputs import check_output, size_of
 from localsvm.cli._screen import Screen
 from localsvm.cli._watch import watching
-from localsvm.export import write_onnx
+from localsvm.export import to_onnx
 
 
 class NumberType(StrEnum):
@@ -48,8 +49,21 @@ def export(
     loaded = load_model(model)
     with watching(screen, "Writing the graph"):
         try:
-            write_onnx(loaded.fitted, onnx, dtype=dtype.value)
+            graph = to_onnx(loaded.fitted, dtype=dtype.value)
         except TypeError as error:  # a part of it has no counterpart in ONNX
             raise ValueError(f"{model}: {error}") from error
-    document = {"onnx": onnx, "bytes": onnx.stat().st_size, "dtype": dtype.value}
-    screen.show(document, f"ONNX graph of {model}: {onnx} ({size_of(onnx)})")
+        replace_file(onnx, [graph.SerializeToString()])
+    inputs = [each.name for each in graph.graph.input]
+    outputs = [each.name for each in graph.graph.output]
+    document = {
+        "onnx": onnx,
+        "bytes": onnx.stat().st_size,
+        "dtype": dtype.value,
+        "inputs": inputs,
+        "outputs": outputs,
+    }
+    text = (
+        f"ONNX graph of {model}: {onnx} ({size_of(onnx)})\n"
+        f"It takes {', '.join(inputs)}\nand gives {', '.join(outputs)}."
+    )
+    screen.show(document, text)
