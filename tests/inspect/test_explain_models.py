@@ -207,3 +207,11 @@ def test_model_that_was_saved_is_explained_alike(name, n_classes, tmp_path):
     if name in WITH_REGIONS:
         found, expected = (region_table(each, X, y) for each in (loaded, model))
         assert found.to_dict() == expected.to_dict()
+
+
+def test_stream_learns_once_when_it_is_explained():
+    X, y = training_rows()
+    model = SupportClusterSVC(8).partial_fit(X, y)
+    found = explain(model, X[0], border=False)
+    assert "learn" in model.fit_report_
+    assert found.predicted_class == model.predict(X[:1])[0]

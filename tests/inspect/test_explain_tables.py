@@ -105,6 +105,21 @@ def test_every_category_that_changes_the_label_is_named(fitted_table):
             assert change.value == ("(missing)" if pd.isna(value) else value)
 
 
+def test_sparse_features_of_a_table(fitted_table):
+    dense, frame = fitted_table
+    model = make_pipeline(
+        TableEncoder(sparse_output=True), ClusteredSVC(3, random_state=0)
+    )
+    other = make_pipeline(TableEncoder(), ClusteredSVC(3, random_state=0))
+    y = dense.predict(frame)
+    found, expected = (
+        explain(each.fit(frame, y), frame.iloc[3]) for each in (model, other)
+    )
+    assert found.decision_value == pytest.approx(expected.decision_value, rel=1e-4)
+    assert [c.name for c in found.changes] == [c.name for c in expected.changes]
+    assert found.border.distance == pytest.approx(expected.border.distance, rel=1e-3)
+
+
 def test_missing_numbers_are_not_moved(fitted_table):
     model, frame = fitted_table
     assert np.isnan(frame["age"].iloc[7])

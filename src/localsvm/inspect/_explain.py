@@ -114,13 +114,14 @@ class _Explainer:
 
     def __init__(self, opened: OpenedModel, X: Any, table: RegionTable | None) -> None:
         self.opened = opened
-        self.view = LocalView.of(opened.estimator)
         self.accuracies: dict[int | None, float | None] = {
             row.region: row.accuracy for row in table or ()
         }
         features = opened.features(X)
-        # Of the model itself, which checks the names of columns.
+        # By the model itself, which checks the names of columns, and may learn from a
+        # stream only now.
         self.labels = opened.estimator.predict(features)
+        self.view = LocalView.of(opened.estimator)
         self.rows = as_matrix(features)
         self.scores = self.view.scores(self.rows)
         self.regions, self.region_weights = self._regions()
