@@ -105,6 +105,7 @@ def test_states_come_back_as_they_were(tmp_path):
     assert found.keys() == STATE.keys()
     for name, array in STATE.items():
         assert found[name].dtype.kind == array.dtype.kind
+        assert found[name].shape == array.shape
         assert found[name].dtype.itemsize >= array.dtype.itemsize
         np.testing.assert_array_equal(found[name], array)
 

@@ -1,14 +1,21 @@
 """LocalSVC on rows in partitions."""
 
+from dataclasses import replace
+
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.preprocessing import StandardScaler
 
 from engine_data import ROWS, local_client, make_rows, same_bits, write_parquet
-from localsvm import LocalSVC
-from localsvm.engine import Batches, options
-from localsvm.estimators import _local_cells, _local_steps
+from localsvm import LocalSVC, load, save
+from localsvm.cluster import ShortListNeighbors
+from localsvm.cluster._distinct import hash_rows
+from localsvm.data import load_benchmark, make_two_spirals
+from localsvm.engine import Batches, NotEnoughMemoryError, options
+from localsvm.estimators import _local_cells, _local_parts, _local_steps
 
 MODEL = {"n_neighbors": 20, "random_state": 0}
 ATTRIBUTES = [
@@ -145,3 +152,205 @@ def test_neighborhoods_are_the_nearest_of_all_rows(n_features, monkeypatch):
         assert task.sizes == (20, 5)
     assert beyond > 100
     assert model.region_sizes_.sum() == len(every)
+
+
+def test_no_row_is_lost_or_counted_twice(data):
+    X, y, weight = data
+    X[400:420], y[400:420] = X[:20], y[:20]
+    weight[:20] = weight[400:420] = 1.5
+    model = fit(batches(X, y, weight))
+    counts = [weight[y == label].sum() for label in model.classes_]
+    np.testing.assert_allclose(model.region_class_counts_.sum(axis=0), counts)
+    present = np.c_[X, np.unique(y, return_inverse=True)[1]][weight > 0]
+    assert model.region_sizes_.sum() == len(np.unique(present, axis=0))
+    centers = model.center_indices_
+    assert len(np.unique(centers)) == model.n_regions_
+    assert (weight[centers] > 0).all()
+    np.testing.assert_array_equal(model.region(X[centers]), np.arange(len(centers)))
+
+
+def test_weight_two_is_the_row_twice():
+    X, y, weight = make_rows()
+    twice = np.repeat(np.arange(len(y)), weight.astype(int))
+    models = [
+        fit(batches(X, y, weight), model=MODEL | {"n_neighbors": 40}),
+        fit(batches(X[twice], y[twice], rows=120), model=MODEL | {"n_neighbors": 40}),
+    ]
+    assert models[0].n_regions_ == models[1].n_regions_
+    assert same_bits(*models)
+
+
+def test_width_of_all_partitions():
+    X, y, weight = make_rows()
+    X += 3 * (y == "ash")[:, np.newaxis]
+    order = np.argsort(y, kind="stable")
+    model = MODEL | {"gamma": "scale", "class_weight": "balanced"}
+    expected = LocalSVC(**model).fit(X, y, weight)
+    found = fit(batches(X[order], y[order], weight[order]), model=model)
+    np.testing.assert_allclose(found.gamma_.max(), expected.gamma_.max(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("route", ["row", "center"])
+def test_spirals_are_learned_as_in_memory(route):
+    X, y = make_two_spirals(5000, random_state=0)
+    model = {"n_neighbors": 50, "random_state": 0, "route": route}
+    whole = LocalSVC(**model).fit(X[:4000], y[:4000]).score(X[4000:], y[4000:])
+    parts = fit(batches(X[:4000], y[:4000], rows=500), model=model)
+    assert abs(parts.score(X[4000:], y[4000:]) - whole) < 0.01
+
+
+@pytest.mark.slow
+def test_covtype_is_learned_as_in_memory():
+    try:
+        covtype = load_benchmark("covtype")
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
+    rows = np.random.default_rng(0).permutation(len(covtype.y_train))[:25_000]
+    X = StandardScaler().fit_transform(covtype.X_train[rows])
+    y = covtype.y_train[rows]
+    whole = LocalSVC(random_state=0).fit(X[:20_000], y[:20_000])
+    expected = whole.score(X[20_000:], y[20_000:])
+    parts = fit(batches(X[:20_000], y[:20_000], rows=5000), model={"random_state": 0})
+    assert abs(parts.score(X[20_000:], y[20_000:]) - expected) < 0.01
+
+
+def test_partitions_without_rows_weight_or_a_class(data):
+    X, y, weight = data
+    order = np.argsort(y, kind="stable")
+    X, y, weight = X[order], y[order], weight[order]
+    weight[:ROWS] = 0
+    edges = [0, 0, ROWS, ROWS, 3 * ROWS, len(y), len(y)]
+
+    def read(number):
+        own = slice(edges[number], edges[number + 1])
+        return X[own], y[own], weight[own]
+
+    expected = LocalSVC(**MODEL).fit(X, y, weight)
+    model = fit(Batches(read, 6))
+    assert model.classes_.tolist() == ["ash", "birch", "cedar"]
+    np.testing.assert_allclose(
+        model.region_class_counts_.sum(axis=0),
+        expected.region_class_counts_.sum(axis=0),
+    )
+    assert (weight[model.center_indices_] > 0).all()
+    with pytest.raises(ValueError, match="at least one non-zero"):
+        fit(batches(X, y, 0 * weight))
+
+
+def test_cells_smaller_than_a_neighborhood(monkeypatch):
+    monkeypatch.setattr(_local_steps, "_NEIGHBORHOODS_PER_CELL", 0.25)
+    cells = n_cells(monkeypatch)
+    X, y, _ = make_rows(240, 2)
+    model = fit(batches(X, y, rows=15), model={"n_neighbors": 60, "random_state": 0})
+    assert cells[0] == 16
+    assert model.n_neighbors_ == 60
+    assert model.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("stage", ["shuffle", "merge", "solve"])
+def test_an_interrupted_fit_goes_on(stage, tmp_path, monkeypatch):
+    X, y, weight = make_rows(900, 2)
+    path = write_parquet(tmp_path / "rows.parquet", X, y, weight)
+    expected = fit(path, "label", "weight")
+    module, name, survived = {
+        "shuffle": (_local_steps, "shuffle_part", 9),
+        "merge": (_local_parts, "_merge", 3),
+        "solve": (_local_cells, "cover_cell", 3),
+    }[stage]
+    function, calls = getattr(module, name), []
+
+    def count(*arguments):
+        calls.append(arguments)
+        return function(*arguments)
+
+    def break_off(*arguments):
+        if len(calls) == survived:
+            raise KeyboardInterrupt
+        return count(*arguments)
+
+    setting = {"checkpoint": tmp_path / "state", "checkpoint_seconds": 0.0}
+    monkeypatch.setattr(module, name, break_off)
+    with pytest.raises(KeyboardInterrupt):
+        fit(path, "label", "weight", **setting)
+    calls.clear()
+    monkeypatch.setattr(module, name, count)
+    same_model(fit(path, "label", "weight", **setting), expected)
+    # The shuffle goes on at the last group of eight partitions.
+    assert len(calls) == {"shuffle": 10 - 8, "merge": 8 - 3, "solve": 8 - 3}[stage]
+    assert list((tmp_path / "state").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"metric": StandardScaler()}, r"metric=StandardScaler\(\) needs all rows"),
+        ({"shrink": 1.0}, r"shrink=1\.0 needs all rows in memory; .* expected 0"),
+        ({"max_time": 9.0}, r"max_time=9\.0 needs all rows"),
+        ({"neighbors": ShortListNeighbors(None)}, "neighbors=Short.* name of a search"),
+        ({"kernel": "poly"}, "degree=3 needs all rows .* expected 1, or another kern"),
+        ({"n_neighbors": 501}, "n_neighbors=501 should be <= n_samples=500"),
+        ({"n_assigned": 30}, "n_assigned=30 should be <= n_neighbors=20"),
+        ({"class_weight": {"ash": 0, "birch": 0, "cedar": 0}}, "leaves no row with a"),
+        ({"C": -1}, "The 'C' parameter of LocalSVC must be"),
+    ],
+)
+def test_what_partitions_cannot_do_is_refused(settings, message):
+    X, y, _ = make_rows()
+    with pytest.raises(ValueError, match=message):
+        fit(batches(X, y), model=MODEL | settings)
+
+
+def test_other_rows_are_refused():
+    X, y, _ = make_rows()
+    with pytest.raises(TypeError, match="takes dense rows in partitions, found a spar"):
+        fit(batches(sparse.csr_array(X), y))
+    with pytest.raises(ValueError, match="number of classes has to be greater than"):
+        fit(batches(X, np.ones(500)))
+    with pytest.raises(ValueError, match="not finite: X has entries too large"):
+        fit(batches(1e200 * X, y))
+    with pytest.warns(UserWarning, match="very different scales"):
+        fit(batches(X * [1, 1, 1, 5e3], y))
+
+
+def test_a_partition_that_does_not_fit_is_refused(tmp_path):
+    path = write_parquet(tmp_path / "rows.parquet", *make_rows()[:2])
+    with pytest.raises(NotEnoughMemoryError, match=r"row group 0\) needs .* 16 copies"):
+        fit(path, "label", memory_limit=1000)
+
+
+def test_rows_that_do_not_fit_need_another_route(monkeypatch):
+    X, y, _ = make_rows()
+    # As if each row had a million columns when it is kept.
+    need = _local_steps.MemoryNeed
+
+    def kept(copies, **others):
+        return need(1e9 if copies < 8 else copies, **others)
+
+    monkeypatch.setattr(_local_steps, "MemoryNeed", kept)
+    with pytest.raises(NotEnoughMemoryError, match=r"route='row'.* needs .*='center'"):
+        fit(batches(X, y))
+    assert fit(batches(X, y), model=MODEL | {"route": "center"}).n_regions_ > 0
+
+
+def test_a_cell_that_does_not_fit_is_refused(monkeypatch):
+    X, y, _ = make_rows()
+    need = _local_steps.cell_need
+    monkeypatch.setattr(
+        _local_steps, "cell_need", lambda *sizes: replace(need(*sizes), copies=1e12)
+    )
+    with pytest.raises(NotEnoughMemoryError, match=r"largest cell \(cell \d\) needs"):
+        fit(batches(X, y))
+
+
+def test_distinct_rows_are_counted_by_their_hashes():
+    hashes = np.unique(hash_rows(np.arange(100_000.0)[:, np.newaxis], 0))
+    found = _local_parts.count_distinct(hashes[:4096], 4096)
+    assert abs(found / 100_000 - 1) < 0.05
+    assert _local_parts.count_distinct(hashes[:70], 4096) == 70
+
+
+def test_models_are_written_and_read(tmp_path):
+    X, y, weight = make_rows()
+    model = fit(batches(X, y, weight))
+    save(model, tmp_path / "model")
+    same_model(load(tmp_path / "model"), model)

@@ -113,7 +113,7 @@ def describe(estimator: Any, identities: list[str]) -> dict[str, str]:
 
 def _storable(array: NDArray[Any]) -> NDArray[Any]:
     """Another view of the same bytes where the file has no such type."""
-    array = np.ascontiguousarray(array)
+    array = np.asarray(array, order="C")
     if array.dtype.str in _STORED:
         return array
     if array.dtype == np.uint64:

@@ -88,7 +88,8 @@ class LocalSVC(BaseLocalSVC):
     route : {"row", "center"}, default="row"
         How a query finds its model. "row" is the paper: by its nearest training row;
         the model keeps all rows. "center": by the nearest centre; the model keeps
-        centres and support vectors only.
+        centres and support vectors only. For rows in partitions "row" is refused if
+        they do not fit into the memory of this process.
     neighbors : {"auto", "kd_tree", "brute"} or search object, default="auto"
         The neighbour search; see :class:`~localsvm.cluster.NeighborhoodCover`. Rows are
         near in the kernel's feature space: that is Euclidean order for linear and RBF
@@ -170,6 +171,18 @@ class LocalSVC(BaseLocalSVC):
     row comes from a model without it, in three folds. The model is fitted to the
     distinct rows with sample times class weights, if it takes any. Neighbourhoods of
     one class answer as they do without.
+
+    Rows in partitions, dense ones, are brought together in cells of a k-d tree, about
+    as large as the largest partition. Centres are found in each cell by itself, which
+    makes some more of them. Neighbourhoods are the exact nearest rows of all cells: a
+    cell is searched if its box is nearer to a centre than the k-th row found so far.
+    With few columns that concerns cells next to each other; with many, most of them,
+    and larger partitions pay. With one cell the model is that of the rows in memory,
+    bit for bit, but for the rounding of sums of weights ("balanced") and of the
+    variance ("scale") if there are several partitions. A worker needs memory for two
+    cells with their trees, and the rows beyond the border. ``metric``, ``shrink``,
+    ``max_time``, a search of one's own and polynomials of degree two and more need all
+    rows in memory.
 
     Corrections to the paper: see :class:`~localsvm.cluster.NeighborhoodCover`; and the
     RBF kernel is printed without its minus sign, with gamma = 1 / sigma.

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from localsvm._seeds import draw_seed
 from localsvm.cluster._cells import squared_gaps
 from localsvm.cluster._distinct import hash_rows
-from localsvm.cluster._neighborhood_cover import cover_rows
+from localsvm.cluster._neighborhood_cover import Cover, cover_rows
 from localsvm.cluster._neighbors import find_neighbors, fit_search, make_search
 from localsvm.estimators._cell_files import CellFiles, MergedCell, SolvedCell
 from localsvm.solvers import (
@@ -175,7 +176,7 @@ def cover_cell(cell: int, X: NDArray[Any], task: CellTask) -> CellCover:
     n_centers = 0
     while len(order):
         found = cover_rows(X, order, search, (k, n_assigned), 1)
-        widened = _widen(cell, X, found.centers, found.neighborhoods, task)
+        widened = _widen(cell, X, found, search, task.cells, task.sizes[0])
         for rows in widened[:, : task.sizes[1]] - first:
             own = rows[(rows >= 0) & (rows < len(X))]
             labels[own[labels[own] < 0]] = n_centers
@@ -187,11 +188,7 @@ def cover_cell(cell: int, X: NDArray[Any], task: CellTask) -> CellCover:
 
 
 def _widen(
-    cell: int,
-    X: NDArray[Any],
-    centers: NDArray[np.intp],
-    neighborhoods: NDArray[np.int32],
-    task: CellTask,
+    cell: int, X: NDArray[Any], found: Cover, search: Any, cells: Cells, k: int
 ) -> NDArray[np.int64]:
     """Nearest rows of all cells, from those of the centres' own cell.
 
@@ -199,14 +196,12 @@ def _widen(
     farthest of the k rows that they have. That misses nothing: the distance to the box
     is not above that to any row inside.
     """
-    cells, k = task.cells, task.sizes[0]
-    rows = np.asarray(cells.first[cell] + neighborhoods, dtype=np.int64)
+    rows = np.asarray(cells.first[cell] + found.neighborhoods, dtype=np.int64)
     if len(cells.n_rows) == 1:
         return rows
-    queries = X[centers].astype(np.float64)
-    near = _Nearest(
-        _squared_distances(queries, X, neighborhoods), rows, len(centers), k
-    )
+    queries = X[found.centers].astype(np.float64)
+    distances = _squared_distances(queries, X, found.neighborhoods)
+    near = _Nearest(distances, rows, len(queries), k)
     middle = queries.mean(axis=0)
     gap = np.maximum(cells.low - middle, 0.0) + np.maximum(middle - cells.high, 0.0)
     for other in np.argsort((gap**2).sum(axis=1), kind="stable").tolist():
@@ -215,8 +210,8 @@ def _widen(
         gaps = squared_gaps(queries, cells.low[other], cells.high[other])
         asking = np.flatnonzero(gaps <= near.reach * _SLACK)
         if len(asking):
-            found = _search_cell(other, queries[asking], near.reach[asking], task)
-            near.add(asking, *found)
+            halo = _Halo.of(cells, other, queries[asking], near.reach[asking])
+            near.add(asking, *halo.nearest(queries[asking], search, k))
     return near.rows
 
 
@@ -253,27 +248,41 @@ class _Nearest:
         self.rows[queries] = np.take_along_axis(rows, order, axis=1)
 
 
-def _search_cell(
-    cell: int,
-    queries: NDArray[np.float64],
-    reach: NDArray[np.float64],
-    task: CellTask,
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Squared distances and numbers of the nearest rows in a cell.
+@dataclass(frozen=True)
+class _Halo:
+    """Rows of another cell that may be near, and their numbers."""
 
-    Only rows that are within reach of the box of the queries are searched.
-    """
-    X = task.cells.files.map_rows(cell)
-    gaps = squared_gaps(X, queries.min(axis=0), queries.max(axis=0))
-    index = np.flatnonzero(gaps <= reach.max() * _SLACK)
-    if not len(index):
-        return np.empty((len(queries), 0)), np.empty((len(queries), 0), dtype=np.int64)
-    halo = np.asarray(X[index])
-    k = min(task.sizes[0], len(halo))
-    search = fit_search(make_search(task.neighbors, halo, k), halo)
-    found = find_neighbors(search, queries.astype(halo.dtype), k, len(halo), 1)
-    distances = _squared_distances(queries, halo, found)
-    return distances, task.cells.first[cell] + index[found]
+    X: NDArray[Any]
+    numbers: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        cells: Cells,
+        cell: int,
+        queries: NDArray[np.float64],
+        reach: NDArray[np.float64],
+    ) -> _Halo:
+        """Rows of a cell within reach of the box of the queries."""
+        X = cells.files.map_rows(cell)
+        gaps = squared_gaps(X, queries.min(axis=0), queries.max(axis=0))
+        index = np.flatnonzero(gaps <= reach.max() * _SLACK)
+        return cls(np.asarray(X[index]), cells.first[cell] + index)
+
+    def nearest(
+        self, queries: NDArray[np.float64], search: Any, k: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Squared distances and numbers of the rows nearest to each query.
+
+        They are searched as those of the queries' own cell are.
+        """
+        k = min(k, len(self.X))
+        if k == 0:
+            nothing = np.empty((len(queries), 0))
+            return nothing, nothing.astype(np.int64)
+        fitted = fit_search(clone(search), self.X)
+        found = find_neighbors(fitted, queries.astype(self.X.dtype), k, len(self.X), 1)
+        return _squared_distances(queries, self.X, found), self.numbers[found]
 
 
 def _squared_distances(
