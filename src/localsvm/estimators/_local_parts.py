@@ -116,7 +116,7 @@ def shuffle_part(block: Block, shuffle: Shuffle) -> Statistics:
     # A name of its own, since the task may run twice.
     name = uuid.uuid4().hex
     own = shuffle.folder / name
-    own.mkdir(parents=True)
+    own.mkdir()
     hashes = hash_labelled(block.X, class_index, shuffle.seed)
     np.save(own / "X.npy", block.X[order])
     np.save(own / "hash.npy", hashes[order])

@@ -81,6 +81,7 @@ def require_room_for_rows(rows: Partitions, found: Statistics) -> None:
 
 def gather_cells(rows: Partitions, shuffle: Shuffle) -> Cells:
     """Bring the rows of each cell together."""
+    shuffle.folder.mkdir(exist_ok=True)
     shuffled = rows.reduce(shuffle_part, join_shuffled, shuffle, stage="shuffle")
     files = CellFiles(rows.folder)
     cells = range(shuffle.tree.n_cells)
