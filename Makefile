@@ -16,7 +16,7 @@ demo: $(VENV)/installed  ## Fit, compare, explain, save, load, report: on a tabl
 	$(BIN)/localsvm demo --force
 
 test: lint test-core $(VENV)/developing $(VENV)/browser  ## Lint, C++ tests under sanitizers, Python tests
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal
 
 test-slow: $(VENV)/developing  ## The tests that take minutes
 	$(BIN)/python -m pytest -m slow

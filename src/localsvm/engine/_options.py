@@ -81,11 +81,11 @@ def options(
 
     Examples
     --------
-    >>> from localsvm import ClusteredSVC
+    >>> from localsvm import SupportClusterSVC
     >>> from localsvm.engine import options
     >>> def fit(path):
     ...     with options(memory_limit="2GB", checkpoint="state"):
-    ...         return ClusteredSVC(random_state=0).fit(path, "label")
+    ...         return SupportClusterSVC().fit(path, "label")
     """
     given = {
         "client": client,
