@@ -1,12 +1,14 @@
 """A small table, a model of it, and the command."""
 
 import shutil
+from functools import partial
 
 import pytest
 from typer.testing import CliRunner
 
+from localsvm.cli import _rows
 from localsvm.cli._app import app
-from localsvm.data import sample_path
+from localsvm.data import read_batches, sample_path
 from people_data import make_people
 
 
@@ -36,3 +38,10 @@ def call(workshop, tmp_path, monkeypatch):
         shutil.copy(path, tmp_path)
     monkeypatch.chdir(tmp_path)
     return run
+
+
+@pytest.fixture
+def streamed(monkeypatch):
+    """Every file is long enough for batches."""
+    short = partial(read_batches, whole_below=0, batch_rows=70)
+    monkeypatch.setattr(_rows, "read_batches", short)

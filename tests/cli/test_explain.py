@@ -32,6 +32,13 @@ def test_several_rows_as_json(call):
     assert [each["label"] for each in found] == people["happy"][[3, 250]].tolist()
 
 
+def test_rows_of_later_batches(call, streamed):
+    command = ("explain", "people.lsvm", "people.csv", "--row", "150", "--json")
+    (found,) = json.loads(call(*command).stdout)["rows"]
+    expected = explain(load("people.lsvm"), pd.read_csv("people.csv").iloc[150])
+    assert found["decision_value"] == pytest.approx(expected.decision_value)
+
+
 def test_rows_are_counted_among_those_chosen(call):
     people = pd.read_csv("people.csv").assign(part=["a", "b"] * 150)
     people.to_csv("parts.csv", index=False)

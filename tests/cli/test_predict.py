@@ -1,7 +1,6 @@
 """``localsvm predict`` and ``localsvm evaluate``."""
 
 import json
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -9,17 +8,8 @@ import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from localsvm.cli import _rows
-from localsvm.data import read_batches
 from localsvm.export import load
 from localsvm.inspect import score_model
-
-
-@pytest.fixture
-def streamed(monkeypatch):
-    """Every file is long enough for batches."""
-    short = partial(read_batches, whole_below=0, batch_rows=70)
-    monkeypatch.setattr(_rows, "read_batches", short)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from localsvm.cli import _tune
 from localsvm.export import describe_file, load
 
 REPORT = ("report", "people.lsvm", "people.csv", "-o", "report.html")
@@ -55,6 +56,25 @@ def test_tune_races_methods_and_keeps_the_winner(call, tuned):
     assert notes["seed"] == 4
     assert set(load("best.lsvm").classes_) == {"yes", "no"}
     assert call("predict", "best.lsvm", "people.csv").exit_code == 0
+
+
+def test_options_reach_the_race(call, monkeypatch):
+    asked = {}
+
+    def race(X, y, **options):
+        asked.update(options, shape=X.shape)
+        raise ValueError("enough")
+
+    monkeypatch.setattr(_tune, "race", race)
+    command = ("tune", "people.csv", "-t", "happy", "-o", "best.lsvm", "-m", "auto")
+    options = ("--seed", "4", "-j", "2", "--test-size", "0.3", "--drop", "town")
+    result = call(*command, *options, "--kind", "age=category", "--time-budget", "7")
+    assert result.stderr.endswith("error: enough\n")
+    assert asked["shape"] == (300, 2)
+    assert (asked["random_state"], asked["n_jobs"]) == (4, 2)
+    assert (asked["test_size"], asked["time_budget"]) == (0.3, 7.0)
+    assert asked["methods"] == ["staged"]
+    assert asked["encoder"].kinds == {"age": "category"}
 
 
 def test_tune_tells_what_it_tried_as_json(tuned):
