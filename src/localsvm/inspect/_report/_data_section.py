@@ -152,7 +152,7 @@ def _describe_values(values: Any, kind: str) -> str:
     counts = _count_values(values)
     top = sorted(counts, key=lambda value: (-counts[value], str(value)))[:_SHOWN_VALUES]
     shares = [percent(counts[each] / len(values), 0) for each in top]
-    words = [f"{clean(each, 24)} {s}" for each, s in zip(top, shares, strict=True)]
+    words = [f"{clean(each, 24)}: {s}" for each, s in zip(top, shares, strict=True)]
     more = len(counts) - len(top)
     return ", ".join(words) + (f" and {more:,} more" if more else "")
 

@@ -12,7 +12,7 @@ from localsvm.inspect._region_map import RegionMapDisplay
 from localsvm.inspect._region_weights import RegionWeightsDisplay
 from localsvm.inspect._reliability import ReliabilityDisplay
 from localsvm.inspect._report._svg import Picture, new_axes, new_figure, picture_of
-from localsvm.inspect._report._text import clean, percent, seconds
+from localsvm.inspect._report._text import clean, plural, seconds
 from localsvm.inspect._scores import gives_confidence
 
 _MAP_ROWS = 2000
@@ -37,7 +37,7 @@ def draw_map(model: Any, X: Any, y: Any, coding: LabelCoding) -> Drawn:
     known = not coding.unknown
     n_regions = len(OpenedModel.of(model).estimator.region_sizes_)
     panels = ["class"] * known + ["region"] * (n_regions <= _MOST_COLORS or not known)
-    figure, axes = new_figure((6.4, 9.6)[len(panels) - 1], 4.5, len(panels))
+    figure, axes = new_figure((5.4, 8.6)[len(panels) - 1], 4.0, len(panels))
     display = RegionMapDisplay.from_estimator(
         model,
         X,
@@ -72,7 +72,7 @@ def draw_weights(model: Any, X: Any) -> Drawn:
     """Draw the weights of the most important features in the largest regions."""
     opened = OpenedModel.of(model)
     names = [clean(name, 40) for name in opened.feature_names]
-    ax = new_axes(6.4, 0.24 * min(15, len(names)) + 1.9)
+    ax = new_axes(5.4, 0.24 * min(15, len(names)) + 1.9)
     try:
         display = RegionWeightsDisplay.from_estimator(
             model, X, feature_names=names, ax=ax
@@ -82,13 +82,14 @@ def draw_weights(model: Any, X: Any) -> Drawn:
     label = clean(display.label, 40)
     if display.colorbar_ is not None:
         display.colorbar_.set_label(f"weight; red speaks for {clean(label, 20)}")
-    n_regions = len(opened.estimator.region_sizes_)
+    shown = (
+        _how_many(len(display.feature_names), len(names), "feature"),
+        _how_many(len(display.regions), len(opened.estimator.region_sizes_), "region"),
+    )
     words = (
-        f"Weights that speak for class \u201c{label}\u201d (red) or against it (blue). "
-        f"Shown are {len(display.feature_names)} of {len(names)} features, those with "
-        f"the largest weights, in {len(display.regions)} of {n_regions} regions, the "
-        "largest. Weights can be compared where features have been scaled; of kernel "
-        "regions they are mean gradients."
+        f"Weights that speak for class \u201c{label}\u201d (red) or against it (blue), "
+        f"of {shown[0]} in {shown[1]}, the largest first. Weights can be compared "
+        "where features have been scaled; of kernel regions they are mean gradients."
     )
     return Drawn(words, picture_of(ax.figure, "weights", words))
 
@@ -97,7 +98,7 @@ def draw_calibration(model: Any, X: Any, y: Any) -> Drawn:
     """Draw how often answers are right by how sure they are."""
     if not gives_confidence(model):
         return Drawn(f"{type(model).__name__} does not tell how sure it is.")
-    ax = new_axes(6.4, 3.9)
+    ax = new_axes(5.4, 3.9)
     display = ReliabilityDisplay.from_estimator(model, X, y, ax=ax)
     error = display.calibration_error
     if error is None:
@@ -111,7 +112,7 @@ def draw_calibration(model: Any, X: Any, y: Any) -> Drawn:
         words = (
             "Share of right answers by predicted probability, with 95 % intervals; the "
             "grey bars count rows. On the dotted line answers are as often right as "
-            f"the model says; on average they are {percent(error)} away from it."
+            f"the model says; on average they are {100 * error:.1f} points off."
         )
     return Drawn(words, picture_of(ax.figure, "calibration", words))
 
@@ -122,11 +123,15 @@ def draw_fit(model: Any) -> Drawn:
     if not getattr(estimator, "fit_report_", None):
         return Drawn(f"{type(estimator).__name__} does not tell the time of its fit.")
     stages = [v for v in estimator.fit_report_.values() if isinstance(v, float)]
-    ax = new_axes(6.4, 0.8 + 0.36 * len(stages))
+    ax = new_axes(5.4, 0.8 + 0.36 * len(stages))
     FitReportDisplay.from_estimator(model, ax=ax)
     ax.set_title("", loc="left")
     words = f"Time of the fit by stage, {seconds(sum(stages))} in all."
     return Drawn(words, picture_of(ax.figure, "fit", words))
+
+
+def _how_many(shown: int, n_all: int, noun: str) -> str:
+    return plural(shown, noun) if shown == n_all else f"{shown} of {n_all:,} {noun}s"
 
 
 def _legend_below(ax: Any) -> None:

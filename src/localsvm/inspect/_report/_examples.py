@@ -144,15 +144,15 @@ def _example(title: str, found: Explanation, true: Any, place: int) -> Example:
             ContributionLine(
                 clean(part.name),
                 _value(part.value),
-                f"{part.contribution:+.3f}",
+                f"{part.contribution:+.3g}",
                 part.contribution / largest,
             )
             for part in parts
         ],
         rest={
-            **({f"{n_rest} other {noun}": f"{rest:+.3f}"} if n_rest else {}),
-            "intercept": f"{found.intercept:+.3f}",
-            "decision value": f"{found.decision_value:+.3f}",
+            **({f"{n_rest} other {noun}": f"{rest:+.3g}"} if n_rest else {}),
+            "intercept": f"{found.intercept:+.3g}",
+            "decision value": f"{found.decision_value:+.3g}",
         },
         is_column=is_column,
     )

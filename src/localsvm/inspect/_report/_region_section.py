@@ -116,7 +116,7 @@ def draw_errors(section: RegionSection) -> Picture | None:
     shown = sorted(section.errors, key=lambda line: line.rate)
     if not shown:
         return None
-    ax = new_axes(6.4, 0.9 + 0.27 * len(shown))
+    ax = new_axes(5.4, 0.9 + 0.27 * len(shown))
     for place, line in enumerate(shown):
         color = _COLORS[line.than_all]
         ax.plot([100 * line.low, 100 * line.high], [place, place], color=color, lw=2)
@@ -176,7 +176,9 @@ def _line(row: RegionRow) -> RegionLine:
 
 def _mix(row: RegionRow) -> str:
     mix = sorted(row.class_mix.items(), key=lambda pair: -pair[1])
-    words = [f"{clean(label, 40)} {percent(share, 0)}" for label, share in mix if share]
+    words = [
+        f"{clean(label, 40)}: {percent(share, 0)}" for label, share in mix if share
+    ]
     more = len(words) - _SHOWN_CLASSES
     return ", ".join(words[:_SHOWN_CLASSES]) + (f" and {more} more" if more > 0 else "")
 

@@ -149,7 +149,7 @@ def compare_in_words(peers: Sequence[PeerScore]) -> list[str]:
 def draw_peers(peers: Sequence[PeerScore]) -> Picture:
     """Draw the accuracies with their intervals."""
     shown = [peer for peer in peers if peer.accuracy is not None][::-1]
-    ax = new_axes(6.4, 0.7 + 0.42 * len(shown))
+    ax = new_axes(5.4, 0.7 + 0.42 * len(shown))
     for place, peer in enumerate(shown):
         value, low, high = (100 * part for part in peer.accuracy or ())
         color = _COLORS[peer.is_given]
@@ -162,7 +162,7 @@ def draw_peers(peers: Sequence[PeerScore]) -> Picture:
             textcoords="offset points",
             ha="center",
             color=color,
-            fontsize=9,
+            fontsize=8.5,
         )
     ax.set_yticks(range(len(shown)), [short_name(peer) for peer in shown])
     ax.set(ylim=(-0.6, len(shown) - 0.2), xlabel="accuracy on the test rows, %")

@@ -21,7 +21,7 @@ _STYLE = {
     # Names of columns and classes are not formulas.
     "text.parse_math": False,
     "font.family": ["sans-serif"],
-    "font.size": 10,
+    "font.size": 9.5,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.facecolor": "none",

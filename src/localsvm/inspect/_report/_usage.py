@@ -47,7 +47,8 @@ def show_usage(model_path: str | os.PathLike[str] | None) -> list[Snippet]:
         ),
         Snippet(
             "Server",
-            f"localsvm serve {file} --port 8080\n"
-            f"curl http://localhost:8080/v2/models/{served}  # what it takes",
+            f"localsvm serve {file}\n"
+            f"curl http://127.0.0.1:8000/v2/models/{served}  # what it takes\n"
+            "# Open http://127.0.0.1:8000 in a browser to try a row.",
         ),
     ]
