@@ -170,6 +170,13 @@ def test_weight_zero_is_absence(fitted):
         assert some[name] == pytest.approx(same[name])
 
 
+def test_a_class_of_weight_zero_is_left_out():
+    y = np.array([0, 0, 1, 2])
+    scores = score_model(*told([0, 0, 1, 2], [0, 1, 2]), y, [1.0, 1.0, 1.0, 0.0])
+    assert [line.label for line in scores.classes] == [0, 1]
+    assert scores.n_rows == 3
+
+
 def test_only_ratios_of_weights_count(fitted):
     model, X, y = fitted
     doubled = score_model(model, X, y, np.full(len(y), 2.0))
@@ -220,6 +227,7 @@ def test_unknown_labels_are_named_and_wrong(fitted):
     assert scores.classes[-1].precision is None
     assert "does not know, and is wrong on: 'oak', 'yew' (10 rows)" in str(scores)
     assert scores.log_loss.value > known.log_loss.value
+    assert scores.auc == known.auc
     assert (scores.auc is None) == (len(model.classes_) > 2)
 
 
