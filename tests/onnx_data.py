@@ -2,6 +2,7 @@
 
 import numpy as np
 import onnxruntime
+from onnx_borders import border_rows
 
 from localsvm.export import to_onnx
 
@@ -10,7 +11,6 @@ DISTANCES = {
     "float64": (1e-3, 1e-5, 1e-7, 1e-10),
     "float32": (1e-3, 1e-4, 1e-5, 1e-6),
 }
-_BISECTIONS = 40
 
 
 def open_session(proto):
@@ -31,24 +31,6 @@ def run_session(session, X):
     names = [output.name for output in session.get_outputs()]
     feed = X if isinstance(X, dict) else {"X": X}
     return dict(zip(names, session.run(names, feed), strict=True))
-
-
-def border_rows(kind, X, n_pairs, distances, seed=0):
-    """Rows close to where ``kind`` (regions, labels) changes between two rows of X."""
-    rng = np.random.default_rng(seed)
-    first, second = rng.integers(len(X), size=(2, 20 * n_pairs))
-    kinds = kind(X)
-    apart = np.flatnonzero(kinds[first] != kinds[second])[:n_pairs]
-    start, stop = X[first[apart]].astype(float), X[second[apart]].astype(float)
-    near, far = np.zeros(len(apart)), np.ones(len(apart))
-    for _ in range(_BISECTIONS if len(apart) else 0):
-        middle = (near + far) / 2
-        at_middle = start + middle[:, np.newaxis] * (stop - start)
-        same = kind(at_middle.astype(X.dtype)) == kinds[first[apart]]
-        near, far = np.where(same, middle, near), np.where(same, far, middle)
-    places = [far + sign * step for step in distances for sign in (-1, 1)]
-    rows = [start + place[:, np.newaxis] * (stop - start) for place in places]
-    return np.concatenate([X[:1], *rows]).astype(X.dtype)
 
 
 def assert_same(model, X, dtype, tolerance=None):
@@ -73,5 +55,6 @@ def assert_same_beside_borders(model, X, dtype, n_pairs=60):
     session = open_session(to_onnx(model, dtype=dtype))
     for kind in (model.region, model.predict):
         rows = border_rows(kind, X, n_pairs, DISTANCES[dtype])
+        rows = np.concatenate([X[:1], rows])
         found = run_session(session, rows)["label"]
         np.testing.assert_array_equal(found, model.predict(rows))

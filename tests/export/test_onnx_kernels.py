@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from onnx_borders import border_rows
 from scipy.sparse import csr_array
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from localsvm import ReducedSVC, SupportClusterSVC
 from localsvm.export import to_onnx
-from onnx_data import assert_same, border_rows, run
+from onnx_data import assert_same, run
 
 REDUCED = {
     "rbf": ReducedSVC(),

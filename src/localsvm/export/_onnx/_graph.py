@@ -87,7 +87,8 @@ class Graph:
     def output(self, name: str, tensor: Tensor, *columns: int | str) -> None:
         """Name a result."""
         name = self._prefix + name
-        self._nodes.append(self._helper.make_node("Identity", [tensor.name], [name]))
+        node = self._helper.make_node("Identity", [tensor.name], [name], name=name)
+        self._nodes.append(node)
         self._outputs.append(self._value_info(name, tensor.dtype, ("N", *columns)))
 
     def weight(self, values: NDArray[Any], widest: Any = np.float64) -> Tensor:
@@ -170,9 +171,9 @@ class Graph:
             block = self._tensor("rows", rows.dtype)
             results = body(block)
         if self._row_bytes <= _SMALL_ROW_BYTES:
-            self._nodes.append(
-                self._helper.make_node("Identity", [rows.name], [block.name])
-            )
+            same = [rows.name], [block.name]
+            node = self._helper.make_node("Identity", *same, name=block.name)
+            self._nodes.append(node)
             self._nodes += inside
             return results
         subgraph = self._helper.make_graph(
@@ -256,10 +257,7 @@ class Graph:
             body=subgraph,
             num_scan_inputs=1,
         )
-        return [
-            self.apply("Slice", self._flattened(each, n_padded), none, n_rows, none)
-            for each in stacked
-        ]
+        return [self._flattened(each, n_padded).first_rows(n_rows) for each in stacked]
 
     def _flattened(self, stacked: Tensor, n_rows: Tensor) -> Tensor:
         """Join the first two axes."""
@@ -273,7 +271,10 @@ class Graph:
         self.domains.add(attributes.get("domain", ""))
         results = tuple(self._tensor(operator, dtype) for dtype in dtypes)
         outputs = [result.name for result in results]
-        node = self._helper.make_node(operator, names, outputs, **attributes)
+        # Without names, some versions of onnxruntime take nodes for the same one.
+        node = self._helper.make_node(
+            operator, names, outputs, name=outputs[0], **attributes
+        )
         self._nodes.append(node)
         return results
 

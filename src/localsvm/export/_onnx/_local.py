@@ -29,7 +29,7 @@ from localsvm.solvers import LocalModels
 
 # One matrix product compares a row with all support vectors, unless it needs so few of
 # them that fetching those is quicker.
-_MOST_VECTORS_PER_USED = 16
+_MOST_VECTORS_PER_USED = 64
 
 
 @answers(LocalSVC, LocalSVCCV)
@@ -115,7 +115,8 @@ class _Routed:
             exists.where(self._at(each, place), -1)
             for each in self.models.pairs.reshape(-1, 2).T
         )
-        decisions = self._products() + self._weights_at(self.models.intercept, place)
+        intercept = self._weights_at(self.models.intercept, place)
+        decisions = self._products(place) + intercept
         if n_classes == 2:
             return decisions if prior is None else decisions + prior
         if prior is not None:
@@ -126,24 +127,23 @@ class _Routed:
         self.graph.uses(6 * n_classes * _longest(self.models.pair_start))
         return combine_own_pairs(self.graph, decisions, (negative, positive), n_classes)
 
-    def _products(self) -> Tensor:
-        """Kernel values times duals, of shape (n_rows, most pairs)."""
+    def _products(self, line: Tensor) -> Tensor:
+        """Kernel values times duals, of shape (n_rows, most pairs).
+
+        ``line`` numbers the pairs of all models, of which each has a line of duals.
+        """
         models = self.models
         n_pairs, n_support = (
             _longest(each) for each in (models.pair_start, models.support_start)
         )
         if n_support == 0:
             return self.rows.columns(0, 1) * np.zeros(n_pairs)
-        place, exists = self._places(models.support_start)
+        place, _ = self._places(models.support_start)
         index = self._at(models.support, place)
-        values = exists.where(self._kernel_values(index, n_support), 0.0)
-        own_size = self._of_region(np.diff(models.support_start)).expand(1)
-        line = own_size * np.arange(n_pairs, dtype=np.int64)
-        line = line + self._of_region(models.coef_start[:-1]).expand(1)
-        slot = np.arange(n_support, dtype=np.int64)
-        self.graph.uses(3 * n_pairs * n_support)
-        coef = self._weights_at(models.coef, line.expand(2) + slot)
-        return (coef @ values.expand(2)).drop(2)
+        values = self._kernel_values(index, n_support)
+        self.graph.uses(n_pairs * n_support)
+        duals = self._weights_at(_lines_of_duals(models), line)
+        return (duals @ values.expand(2)).drop(2)
 
     def _kernel_values(self, index: Tensor, n_used: int) -> Tensor:
         """Kernel values with the support vectors at the index."""
@@ -186,6 +186,20 @@ class _Routed:
 
     def _weights_at(self, table: NDArray[np.float64], place: Tensor) -> Tensor:
         return self.graph.weight(table).take(place.at_most(len(table) - 1))
+
+
+def _lines_of_duals(models: LocalModels) -> NDArray[np.float64]:
+    """Duals of every pair of every model in a line, filled up with zeros.
+
+    One line is fetched in one piece, which is much faster than number by number.
+    """
+    lines = np.zeros((int(models.pair_start[-1]), _longest(models.support_start)))
+    for model, size in enumerate(np.diff(models.support_start)):
+        own = slice(*models.pair_start[model : model + 2])
+        coef = models.coef[slice(*models.coef_start[model : model + 2])]
+        if size:
+            lines[own, :size] = coef.reshape(-1, size)
+    return lines
 
 
 def _longest(start: NDArray[np.int64]) -> int:

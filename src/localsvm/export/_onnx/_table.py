@@ -74,12 +74,17 @@ def _date(graph: Graph, column: DateColumn, dtype: str) -> list[Tensor]:
     days = graph.column(column.name, column.kind, np.float64)
     missing = _is_nan(days)
     scaled = (missing.where(column.fill, days) - column.center) / column.scale
+    # The cosine is a sine, too: onnxruntime 1.20 has no other in float64.
     waves = [
-        missing.where(0.0, graph.apply(wave, _phase(graph, days, cycle) * math.tau))
+        missing.where(0.0, graph.apply("Sin", _angle(graph, days, cycle) + lead))
         for cycle in column.cycles
-        for wave in ("Sin", "Cos")
+        for lead in (0.0, math.pi / 2)
     ]
     return [scaled, *waves, *[missing] * column.indicator]
+
+
+def _angle(graph: Graph, days: Tensor, cycle: str) -> Tensor:
+    return _phase(graph, days, cycle) * math.tau
 
 
 def _phase(graph: Graph, days: Tensor, cycle: str) -> Tensor:

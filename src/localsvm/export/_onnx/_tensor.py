@@ -123,14 +123,27 @@ class Tensor:
 
     def extremes(self, count: int, *, largest: bool) -> tuple[Tensor, Tensor]:
         """Largest or smallest of each row and their columns; the first at a tie."""
+        n_rows = self.graph.apply("Shape", self, dtype=np.int64, start=0, end=1)
         values, columns = self.graph.apply_many(
             "TopK",
-            (self, np.array([count])),
+            (self._with_a_row(n_rows), np.array([count])),
             (self.dtype, np.int64),
             axis=1,
             largest=int(largest),
         )
-        return values, columns
+        return values.first_rows(n_rows), columns.first_rows(n_rows)
+
+    def first_rows(self, n_rows: Tensor) -> Tensor:
+        """Leave out the rows from ``n_rows`` on."""
+        start = np.zeros(1, dtype=np.int64)
+        return self.graph.apply("Slice", self, start, n_rows, start)
+
+    def _with_a_row(self, n_rows: Tensor) -> Tensor:
+        """Add a row if there is none: onnxruntime 1.20 divides by their number."""
+        none = self.graph.constant(np.zeros(1), np.int64)
+        added = (1 - n_rows).at_least(0)
+        pads = self.graph.concatenate([none, none, added, none], axis=0)
+        return self.graph.apply("Pad", self, pads)
 
     def reshape(self, *shape: int) -> Tensor:
         """Give another shape; 0 keeps the length of that axis."""
