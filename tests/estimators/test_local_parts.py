@@ -350,6 +350,16 @@ def test_distinct_rows_are_counted_by_their_hashes():
     assert _local_parts.count_distinct(hashes[:70], 4096) == 70
 
 
+@pytest.mark.parametrize("route", ["row", "center"])
+def test_neighborhoods_of_one_class_need_no_support_vectors(route):
+    X, y, _ = make_rows(400, 2, n_classes=2)
+    X += 100 * (y == "ash")[:, np.newaxis]
+    model = fit(batches(X, y), model=MODEL | {"route": route})
+    assert model.n_constant_regions_ == model.n_regions_
+    assert model.n_support_.sum() == 0
+    assert model.score(X, y) == 1.0
+
+
 def test_models_are_written_and_read(tmp_path):
     X, y, weight = make_rows()
     model = fit(batches(X, y, weight))

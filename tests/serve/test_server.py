@@ -93,7 +93,9 @@ def test_a_length_that_lies(server):
         b"POST / HTTP/9.9\r\nConnection: close\r\n\r\n",
         request_with(b"", "Content-Length: -1"),
         request_with(b"zz\r\n", "Transfer-Encoding: chunked"),
-        b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+        b"GET /"
+        + b"a" * 100_000
+        + b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
     ],
 )
 def test_what_is_no_http_is_refused_and_the_server_lives(server, request_bytes):

@@ -54,13 +54,10 @@ class Cells:
 
     def take(self, rows: NDArray[np.integer[Any]]) -> NDArray[Any]:
         """Rows of the given numbers."""
-        found: NDArray[Any] | None = None
+        dtype = self.files.map_rows(int(self.n_rows.argmax())).dtype
+        found = np.empty((len(rows), self.low.shape[1]), dtype=dtype)
         for cell, own, index in self._by_cell(rows):
-            X = self.files.map_rows(cell)
-            if found is None:
-                found = np.empty((len(rows), X.shape[1]), dtype=X.dtype)
-            found[own] = X[index]
-        assert found is not None
+            found[own] = self.files.map_rows(cell)[index]
         return found
 
     def take_labels(

@@ -30,6 +30,8 @@ _SAMPLED_PER_PARTITION = 32
 _NEIGHBORHOODS_PER_CELL = 4
 # Rows beyond the border that neighbourhoods reach to, at most, in rows of the cell.
 _LARGEST_HALO = 8.0
+# Blocks of distances, whatever the size of a cell.
+_BUFFERS = 50e6
 
 
 def cell_need(n_neighbors: int | str, n_assigned: int | None) -> MemoryNeed:
@@ -42,7 +44,7 @@ def cell_need(n_neighbors: int | str, n_assigned: int | None) -> MemoryNeed:
     return MemoryNeed(
         copies=8.0 + min(entries, _LARGEST_HALO),
         bytes_per_row=100.0 + 40.0 * entries,
-        fixed=16.0 * min(k, 2000) ** 2,
+        fixed=_BUFFERS + 16.0 * min(k, 2000) ** 2,
     )
 
 
