@@ -1,16 +1,14 @@
-"""``localsvm demo``, and the three commands of the documentation."""
+"""``localsvm demo``."""
 
 import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from localsvm.cli._demo import _Story
 from localsvm.cli._screen import Screen
-from localsvm.data import read_table
-from localsvm.export import describe_file, load, onnx_inputs
+from localsvm.export import load
 
 
 def test_the_demonstration_does_all_of_it(call):
@@ -46,31 +44,6 @@ def test_steps_as_json_are_one_document(capsys):
     assert capsys.readouterr().out == ""
     story.end()
     assert json.loads(capsys.readouterr().out) == {"one": [1], "two": "a"}
-
-
-def test_three_commands_train_explain_and_deploy(call):
-    """The very commands of the documentation, on a part of their table."""
-    onnx, onnxruntime = map(pytest.importorskip, ["onnx", "onnxruntime"])
-    for command in (
-        "fit adult.csv.gz --target income --where split=train -o income.lsvm",
-        "report income.lsvm adult.csv.gz --where split=test -o income.html",
-        "export income.lsvm --onnx income.onnx",
-    ):
-        result = call(*command.split())
-        assert result.exit_code == 0, result.output
-    scores = describe_file("income.lsvm").notes["held_out"]
-    assert scores["accuracy"]["low"] > 0.7
-    page = Path("income.html").read_text(encoding="utf-8")
-    assert "marital_status" in page
-    assert "HistGradientBoosting" in page
-    rows = read_table("adult.csv.gz", target="income", where="split=test")
-    model = load("income.lsvm")
-    session = onnxruntime.InferenceSession("income.onnx")
-    (labels,) = session.run(["label"], onnx_inputs(onnx.load("income.onnx"), rows.X))
-    assert labels.tolist() == model.predict(rows.X).tolist()
-    assert np.mean(labels == rows.y) > 0.8
-    result = call("explain", "income.lsvm", "adult.csv.gz", "--row", "0")
-    assert "Predicted class" in result.stdout
 
 
 def test_a_file_is_no_folder_for_the_results(call):

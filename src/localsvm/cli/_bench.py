@@ -10,6 +10,7 @@ import typer
 from sklearn.base import clone
 
 from localsvm.cli import _options as options
+from localsvm.cli._comparing import compare, peer_lines
 from localsvm.cli._fitting import (
     final_step,
     fit_on_all,
@@ -21,9 +22,7 @@ from localsvm.cli._group import misuse
 from localsvm.cli._methods import Method, make_estimator
 from localsvm.cli._models import load_model
 from localsvm.cli._rows import as_strings, check_classes, column_kinds, read_labelled
-from localsvm.cli._screen import Screen, table
-from localsvm.cli._watch import watching
-from localsvm.inspect import PeerScore, compare_peers
+from localsvm.cli._screen import Screen
 
 _What = Annotated[
     str,
@@ -77,18 +76,14 @@ def bench(
     else:
         misuse("--test-size 0: rows to score on are needed; or give them as --test.")
     model = make_model(estimator, make_encoder(rows, kinds))
-    fit_on_all(model, train, screen)
-    with watching(screen, "Comparing"):
-        peers = compare_peers(
-            model,
-            train.X,
-            train.y,
-            unseen.X,
-            unseen.y,
-            sample=sample,
-            max_time=max_time,
-            random_state=seed,
+    if Path(what).exists():
+        screen.say(
+            f"Parameters are those of {what}. If they were chosen by some of these "
+            "rows, it is flattered."
         )
+    fit_on_all(model, train, screen)
+    limits = {"sample": sample, "max_time": max_time, "random_state": seed}
+    peers = compare(model, train, unseen, screen, **limits)
     document = {"data": data, "peers": [peer.to_dict() for peer in peers]}
     screen.show(document, "\n".join(peer_lines(peers)))
 
@@ -111,34 +106,3 @@ def _competitor(
         kinds = (loaded.encoder.kinds or {}) | kinds
     reading = loaded.reading()
     return estimator, kinds, {"target": loaded.target, **reading}
-
-
-def peer_lines(peers: Sequence[PeerScore]) -> list[str]:
-    """Lines of a table of classifiers, and what must be known of them."""
-    heading = ["", "rows", "accuracy", "95 % interval", "fit s", "us/row", "ahead by"]
-    lines = table([heading, *map(_cells, peers)], indent="")
-    notes = [f"{peer.name}: {note}." for peer in peers for note in peer.notes]
-    ahead = (
-        f"Ahead by: accuracy of {peers[0].name} minus that of the other, with its 95 % "
-        f"interval,\non the same {peers[0].n_test:,} rows, to which none was fitted."
-    )
-    return [*lines, "", ahead, *notes]
-
-
-def _cells(peer: PeerScore) -> list[str]:
-    if peer.accuracy is None:
-        return [peer.name, "-", "-", "-", "-", "-", "-"]
-    value, low, high = peer.accuracy
-    ahead = "-"
-    if peer.difference is not None:
-        of, least, most = peer.difference
-        ahead = f"{of:+.4f} ({least:+.4f} to {most:+.4f})"
-    return [
-        peer.name,
-        f"{peer.n_train:,}",
-        f"{value:.4f}",
-        f"{low:.4f} to {high:.4f}",
-        "-" if peer.fit_seconds is None else f"{peer.fit_seconds:.2f}",
-        "-" if peer.predict_us is None else f"{peer.predict_us:.1f}",
-        ahead,
-    ]

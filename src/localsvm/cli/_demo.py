@@ -12,7 +12,7 @@ import typer
 
 from localsvm import inspect
 from localsvm.cli import _options as options
-from localsvm.cli._bench import peer_lines
+from localsvm.cli._comparing import compare, peer_lines
 from localsvm.cli._fitting import fit_on_all, make_encoder, make_model
 from localsvm.cli._group import misuse
 from localsvm.cli._methods import Method, make_estimator
@@ -157,10 +157,7 @@ def _fit(story: _Story, train: Table, seed: int, jobs: int) -> Any:
 def _compare(
     story: _Story, model: Any, train: Table, test: Table, seed: int
 ) -> list[PeerScore]:
-    with watching(story.screen, "Comparing"):
-        peers = inspect.compare_peers(
-            model, train.X, train.y, test.X, test.y, random_state=seed
-        )
+    peers = compare(model, train, test, story.screen, random_state=seed)
     plain = [peer.to_dict() for peer in peers]
     text = "\n".join(peer_lines(peers))
     story.tell("peers", "Compare with others that have nothing set.", text, plain)

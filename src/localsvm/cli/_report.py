@@ -8,13 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from localsvm.cli import _options as options
+from localsvm.cli._comparing import compare
 from localsvm.cli._models import Model, load_model
 from localsvm.cli._outputs import check_output, size_of
 from localsvm.cli._rows import read_labelled
 from localsvm.cli._screen import Screen
 from localsvm.cli._watch import watching
 from localsvm.data import Table
-from localsvm.inspect import write_report
+from localsvm.inspect import PeerScore, write_report
 
 _NOTED = ("source", "where", "target", "n_rows", "parties", "seed", "created_by")
 
@@ -62,6 +63,9 @@ def report(
     rows = read_labelled(data, **reading | {"where": where})
     fitted_to = _training_rows(loaded, data, where, train, reading)
     noted = {key: loaded.notes[key] for key in _NOTED if loaded.notes.get(key)}
+    compared: list[PeerScore] | bool = False
+    if peers and fitted_to is not None:
+        compared = compare(loaded.fitted, fitted_to, rows, screen)
     with watching(screen, "Writing the report"):
         write_report(
             loaded.fitted,
@@ -71,7 +75,7 @@ def report(
             X_train=None if fitted_to is None else fitted_to.X,
             y_train=None if fitted_to is None else fitted_to.y,
             title=title,
-            peers=peers,
+            peers=compared,
             notes=noted or None,
             model_path=model,
         )
