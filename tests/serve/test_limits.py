@@ -52,10 +52,10 @@ def test_a_body_that_is_told_to_be_too_long_is_not_read():
 
     async def body():
         read.append(1)
-        yield b"x" * 1001
+        yield b"x" * 4001
 
     answer = Client(app).request(
-        "POST", INFER, content=body(), headers={"content-length": "1001"}
+        "POST", INFER, content=body(), headers={"content-length": "4001"}
     )
     assert answer.status_code == 413
     assert answer.json() == {"error": "The body is longer than 1000 bytes."}
@@ -80,7 +80,24 @@ def test_a_body_is_counted_whatever_its_length_is_said_to_be(told):
     with pytest.raises(RequestError) as raised:
         asyncio.run(read_body(Request(), 1000, 5.0))
     assert raised.value.status == 413
-    assert sum(sent) <= 1100
+    assert sum(sent) <= 4100
+
+
+def test_the_rest_of_a_body_that_is_a_little_too_long_is_read_and_dropped():
+    ended = []
+
+    class Request:
+        headers = {"content-length": "1100"}  # noqa: RUF012
+
+        async def stream(self):
+            for _ in range(11):
+                yield b"x" * 100
+            ended.append(True)
+
+    with pytest.raises(RequestError) as raised:
+        asyncio.run(read_body(Request(), 1000, 5.0))
+    assert raised.value.status == 413
+    assert ended
 
 
 def test_a_body_of_just_the_size_is_read():

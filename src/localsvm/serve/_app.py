@@ -11,6 +11,7 @@ from typing import Any
 
 import localsvm
 from localsvm._extras import require
+from localsvm._threads import single_threaded_libraries
 from localsvm.serve._bodies import read_body
 from localsvm.serve._content import dump
 from localsvm.serve._errors import RequestError
@@ -118,7 +119,9 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
-        yield
+        # To set this limit takes longer than to predict a row: once for all requests.
+        with single_threaded_libraries():
+            yield
         workers.close()
 
     app = fastapi.FastAPI(

@@ -7,12 +7,15 @@ from typing import Any
 
 from localsvm.serve._errors import RequestError, too_large
 
+_DROPPED = 4  # times the limit
+
 
 async def read_body(request: Any, max_body: int, timeout: float) -> bytes:
     """Read a body of at most ``max_body`` bytes within ``timeout`` seconds.
 
     The length that the client tells is only used to refuse early; the bytes that come
-    are counted.
+    are counted. Of a body that is somewhat too long the rest is read and dropped: a
+    client that is still writing when the connection ends would not see the answer.
 
     Raises
     ------
@@ -21,7 +24,7 @@ async def read_body(request: Any, max_body: int, timeout: float) -> bytes:
     """
     _check_encoding(request.headers)
     told = request.headers.get("content-length", "")
-    if told.isdecimal() and int(told[:20]) > max_body:
+    if told.isdecimal() and int(told[:20]) > _DROPPED * max_body:
         raise _too_long(max_body)
     try:
         async with asyncio.timeout(timeout):
@@ -36,9 +39,12 @@ async def _collect(request: Any, max_body: int) -> bytes:
     chunks, length = [], 0
     async for chunk in request.stream():
         length += len(chunk)
-        if length > max_body:
-            raise _too_long(max_body)
-        chunks.append(chunk)
+        if length > _DROPPED * max_body:
+            break
+        if length <= max_body:
+            chunks.append(chunk)
+    if length > max_body:
+        raise _too_long(max_body)
     return b"".join(chunks)
 
 

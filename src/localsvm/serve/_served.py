@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from localsvm.inspect import explain
@@ -54,7 +55,10 @@ class ServedModel:
         self.name = name
         self.max_rows = max_rows
         self.builder = RowBuilder(model)
-        self._model = model
+        self._model = self._last = model
+        self._steps: Pipeline | None = None
+        if isinstance(model, Pipeline) and len(model.steps) > 1:
+            self._steps, self._last = model[:-1], model[-1]
 
     @property
     def output_names(self) -> list[str]:
@@ -93,7 +97,7 @@ class ServedModel:
         if request_id is not None and not isinstance(request_id, str):
             raise wrong(f"id is {shown(request_id)}; expected a string.")
         wanted = self._wanted(content)
-        X = self.builder.of_tensors(read_tensors(content, self.max_rows))
+        X = self._prepare(self.builder.of_tensors(read_tensors(content, self.max_rows)))
         answer = {
             "model_name": self.name,
             "model_version": VERSION,
@@ -142,9 +146,16 @@ class ServedModel:
             wanted.append(name)
         return wanted or self.output_names
 
+    def _prepare(self, X: Any) -> Any:
+        """Take the steps of a pipeline before the last, once for all outputs."""
+        if self._steps is None:
+            return X
+        with _input_errors():
+            return self._steps.transform(X)
+
     def _output(self, name: str, X: Any) -> NDArray[Any]:
         with _input_errors():
-            values = np.asarray(getattr(self._model, _OUTPUTS[name])(X))
+            values = np.asarray(getattr(self._last, _OUTPUTS[name])(X))
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             row = int(np.argwhere(~np.isfinite(values))[0, 0])
             raise wrong(f"Row {row} has values too large: its {name} are not finite.")
