@@ -198,6 +198,8 @@ def test_page_prints_in_full(visit, name):
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert ground == "rgb(255, 255, 255)"
     assert not page.locator("nav").is_visible()
+    page.set_viewport_size({"width": 703, "height": 1000})  # A4 without margins
+    assert page.evaluate("document.documentElement.scrollWidth") == 703
     styles = (
         "all => all.map(x => getComputedStyle(x)).map(s => s.overflowX + s.maxHeight)"
     )

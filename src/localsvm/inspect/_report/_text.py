@@ -14,15 +14,20 @@ NONE = "\u2013"
 MINUS = "\u2212"
 NBSP = "\u00a0"
 _LONGEST_VALUE = 200
+# Embeddings, overrides and isolates of the direction of text.
+_TURNS = frozenset(map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]))
 
 
 def clean(text: Any, most: int = LONGEST_NAME) -> str:
     """Text of any origin without what no page can hold, cut to ``most`` characters.
 
-    Control characters and halves of characters become a replacement character.
+    Control characters, halves of characters, and those that turn the direction of what
+    follows become a replacement character.
     """
     shown = "".join(
-        "\ufffd" if unicodedata.category(char) in ("Cc", "Cs") else char
+        "\ufffd"
+        if unicodedata.category(char) in ("Cc", "Cs") or char in _TURNS
+        else char
         for char in str(text)[: most + 1]
     )
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
