@@ -11,7 +11,14 @@ from sklearn.svm import SVC
 from localsvm import LocalSVC, LocalSVCCV, ReducedSVC
 from localsvm.cluster import ShortListNeighbors
 from localsvm.export import to_onnx
-from onnx_data import assert_same, assert_same_beside_borders, run
+from localsvm.export._onnx import _local
+from onnx_data import (
+    assert_same,
+    assert_same_beside_borders,
+    open_session,
+    run,
+    run_session,
+)
 
 MODELS = {
     "rbf": LocalSVC(30),
@@ -29,7 +36,7 @@ MODELS = {
     "shrink": LocalSVC(30, shrink=1.0),
     "shrink_one": LocalSVC(250, n_assigned=250, shrink=1.0),
     "linear_global": LocalSVC(
-        30, shrink=0.5, global_model=LogisticRegression(), route="center"
+        30, shrink=0.3, global_model=LogisticRegression(), route="center"
     ),
     "searched": LocalSVCCV(Cs=[10.0], n_neighbors=[30], cv=2, route="center"),
 }
@@ -51,6 +58,15 @@ def test_labels_are_those_of_the_model(name, components):
     assert_same(model, X[:600], "float32", 1e-5)
 
 
+@pytest.mark.parametrize("name", ["center", "center_linear", "homogeneous", "poly"])
+def test_support_vectors_that_are_fetched(name, components, monkeypatch):
+    """As it is done where a row needs a few of very many."""
+    monkeypatch.setattr(_local, "_MOST_VECTORS_PER_USED", 0)
+    X, y = components
+    model = MODELS[name].set_params(random_state=0).fit(X[:300], y[:300])
+    assert_same(model, X[:600], "float64")
+
+
 @pytest.mark.parametrize("name", ["rbf", "few_vectors", "one", "shrink", "shrink_one"])
 def test_two_classes(name, components):
     X, y = components
@@ -66,6 +82,10 @@ def test_queries_are_rounded_to_the_type_of_the_training_rows(name, components):
     model.fit(X[:300].astype(np.float32), y[:300])
     assert_same(model, X[:900], "float64", 1e-5)
     assert_same(model, X[:900], "float32", 1e-5)
+    session = open_session(to_onnx(model, dtype="float64"))
+    rounded = X.astype(np.float32).astype(np.float64)
+    found, expected = (run_session(session, each)["scores"] for each in (X, rounded))
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_the_first_of_equally_near_rows_answers_where_all_are_compared():

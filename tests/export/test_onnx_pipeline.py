@@ -67,6 +67,23 @@ def test_steps_of_scikit_learn(name, iris):
     assert_same(model, 1.1 * X, "float32", 1e-4)
 
 
+@pytest.mark.parametrize("step", [StandardScaler(), MaxAbsScaler(), TableEncoder()])
+def test_a_single_column_is_not_rounded(step):
+    """onnxruntime merges factors and matrix products, in float32."""
+    X = np.random.default_rng(0).uniform(0, 10, (300, 1))
+    y = np.sin(X[:, 0]) > 0
+    rows = pandas.DataFrame(X, columns=["x"]) if isinstance(step, TableEncoder) else X
+    for estimator in (
+        ClusteredSVC(5, assignment="hard", random_state=0),
+        MixtureSVC(3, max_iter=3, random_state=0),
+        LocallyLinearSVC(5, metric=MaxAbsScaler(), random_state=0),
+    ):
+        model = make_pipeline(step, estimator).fit(rows, y)
+        proto = to_onnx(model, dtype="float64")
+        found = run(proto, onnx_inputs(proto, rows))["scores"]
+        np.testing.assert_allclose(found, model.decision_function(rows), 1e-11, 1e-11)
+
+
 def test_steps_that_skl2onnx_converts(iris):
     X, y = iris
     steps = QuantileTransformer(n_quantiles=50), StandardScaler()
@@ -145,6 +162,15 @@ def test_steps_that_skl2onnx_cannot_convert(iris):
             to_onnx(model, dtype=dtype)
 
 
+def test_missing_strings_are_refused(table):
+    X, y = table
+    strings = make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder())
+    columns = ColumnTransformer([("strings", strings, ["colour", "size"])])
+    model = make_pipeline(columns, ClusteredSVC(2)).fit(X, y)
+    with pytest.raises(TypeError, match="SimpleImputer of strings"):
+        to_onnx(model, X=X)
+
+
 @pytest.mark.parametrize(
     "estimator",
     [
@@ -217,6 +243,16 @@ def test_tables(dtype, output):
     np.testing.assert_allclose(
         found["scores"], model.decision_function(new), tolerance, tolerance
     )
+
+
+def test_the_encoder_decides_in_which_type_the_model_is_asked():
+    X, y = mixed_table()
+    X = X[["width", "flag", "letter"]]
+    estimator = ClusteredSVC(6, C=0.1, random_state=0)
+    model = make_pipeline(TableEncoder(), estimator).fit(X, y)
+    protos = [to_onnx(model, dtype=dtype) for dtype in ("float32", "float64")]
+    narrow, wide = (run(proto, onnx_inputs(proto, X))["scores"] for proto in protos)
+    np.testing.assert_array_equal(narrow, wide.astype(np.float32))
 
 
 def test_an_empty_string_may_be_a_category():

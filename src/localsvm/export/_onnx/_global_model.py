@@ -25,12 +25,13 @@ def global_decisions(
         decisions = answer(graph, rows, model.classifier).scores.real()
     else:
         decisions = _linear_decisions(graph, rows, model.classifier)
-    if len(model.classes) > 2:
-        known = np.searchsorted(model.classes, model.classifier.classes_)
-        if len(known) == 2:
-            decisions = graph.concatenate([-decisions, decisions])
-        decisions = decisions @ np.eye(len(model.classes))[known]
-    return decisions * share
+    if len(model.classes) == 2:
+        return decisions * share
+    known = np.searchsorted(model.classes, model.classifier.classes_)
+    if len(known) == 2:
+        decisions = graph.concatenate([-decisions, decisions])
+    # A factor after the product would be merged into it, rounded to float32.
+    return decisions @ graph.weight(share * np.eye(len(model.classes))[known])
 
 
 def _linear_decisions(graph: Graph, rows: Tensor, classifier: Any) -> Tensor:

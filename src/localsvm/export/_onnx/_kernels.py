@@ -51,7 +51,7 @@ def kernel_values(graph: Graph, rows: Tensor, support: Any, kernel: Kernel) -> T
         return (squared_distances_to(graph, rows, points) * -kernel.gamma).exp()
     if kernel.name == "linear":
         return rows @ graph.weight(points.T)
-    # The runtime would merge a factor after the product into it, as a float32.
+    # A factor after the product would be merged into it, rounded to float32.
     slope = kernel.gamma * points.astype(np.float64)
     return polynomial(rows @ graph.weight(slope.T), kernel)
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import (
@@ -112,23 +111,25 @@ def _truncated_svd(graph: Graph, rows: Tensor, svd: TruncatedSVD) -> Tensor:
 
 
 def _simple_imputer(graph: Graph, rows: Tensor, imputer: SimpleImputer) -> Tensor:
+    try:
+        fill = np.asarray(imputer.statistics_, dtype=np.float64)
+    except ValueError:
+        raise TypeError(
+            "SimpleImputer of strings cannot be exported to ONNX, which has no missing "
+            "strings; a TableEncoder can."
+        ) from None
     unknown = graph.apply("IsNaN", rows, dtype=np.bool_)
-    if not _is_nan(imputer.missing_values):
+    if not np.isnan(imputer.missing_values):
         unknown = rows.equals(float(imputer.missing_values))
-    filled = unknown.where(imputer.statistics_.astype(graph.real), rows)
-    # Columns without any known value are dropped unless they are filled by a constant.
-    kept = np.flatnonzero(~_is_nan(imputer.statistics_))
-    if len(kept) < len(imputer.statistics_):
+    filled = unknown.where(fill, rows)
+    # Columns without any known value are dropped.
+    kept = np.flatnonzero(~np.isnan(fill))
+    if len(kept) < len(fill):
         filled = filled.take(kept, axis=1)
     if imputer.indicator_ is None:
         return filled
     told = unknown.take(imputer.indicator_.features_, axis=1)
     return graph.concatenate([filled, told.real()])
-
-
-def _is_nan(values: Any) -> Any:
-    array: NDArray[Any] = np.asarray(values)
-    return np.isnan(array) if array.dtype.kind == "f" else np.zeros(array.shape, bool)
 
 
 def _shift_and_divide(rows: Tensor, shift: Any, scale: Any) -> Tensor:
