@@ -153,12 +153,18 @@ def test_without_any_time_the_cheapest_is_fitted_to_a_few_rows(track):
     assert result.seconds == 6.0
 
 
-def test_of_equals_the_faster_wins_and_of_equally_fast_ones_the_first(track):
+def test_of_equals_the_faster_wins_if_it_is_felt(track):
     errors = by_name(reduced=0.1, clustered=0.1)
-    slow = by_name(reduced=1.0, clustered=0.1)
-    assert track(slow, errors, time_budget=500.0)[0].best_method == "clustered"
-    close = by_name(reduced=0.15, clustered=0.1)
-    assert track(close, errors, time_budget=500.0)[0].best_method == "reduced"
+    slow = by_name(reduced=2.0, clustered=0.1)
+    assert track(slow, errors, time_budget=100.0)[0].best_method == "clustered"
+    # A hundredth of the budget is not felt, and the first of equals wins.
+    assert track(slow, errors, time_budget=500.0)[0].best_method == "reduced"
+
+
+def test_of_equally_fast_ones_the_better_wins(track):
+    errors = by_name(reduced=0.1, clustered=0.099)
+    costs = by_name(reduced=0.1, clustered=0.1)
+    assert track(costs, errors)[0].best_method == "clustered"
 
 
 def test_a_better_neighbor_of_the_best_is_found_at_the_top(track):
@@ -259,6 +265,14 @@ def test_whoever_was_left_behind_is_out_and_whoever_waits_is_not():
     behind.waits = True
     assert winner_of([top, behind], lambda entrant: 1.0) is behind
     assert winner_of([Entrant(Candidate("local", "none"))], lambda e: 1.0) is None
+
+
+def test_speeds_within_a_factor_of_two_are_the_same():
+    better = _entrant("local", [1] * 80 + [0] * 20)
+    worse = _entrant("reduced", [1] * 79 + [0] * 21)
+    for seconds, winner in ((1.9, better), (2.1, worse)):
+        cost = {better: seconds, worse: 1.0}
+        assert winner_of([better, worse], cost.get) is winner
 
 
 def test_best_of_methods_prefers_higher_rungs():

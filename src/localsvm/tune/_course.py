@@ -22,6 +22,7 @@ _FIRST_WAVE = 0.6  # of the first rung's time
 _FINAL_SHARE = 0.5  # of the budget, at most, for the fits after the choice
 _UNKNOWN_SHARE = 0.125  # of the budget, for a fit of which nothing is known
 _LEAST_SHARE = 0.05
+_FELT_SHARE = 0.01
 PATIENCE = 4.0
 _SECOND_CHANCES = 0.5  # of the time that is left at the top
 
@@ -69,7 +70,7 @@ class Course:
         self._second_chances()
         for best in best_of_methods(self.entrants):
             self._step_on(best)
-        winner = winner_of(self.entrants, self._expected_final)
+        winner = winner_of(self.entrants, self._felt_seconds)
         if winner is None:
             raise RuntimeError(
                 "No candidate could be fitted; the first failed with "
@@ -150,6 +151,10 @@ class Course:
     def _expected_final(self, entrant: Entrant) -> float:
         """Seconds to fit and score an entrant in the end."""
         return self.field.expected_final(entrant.final, self.n_fitted, self.n_test)
+
+    def _felt_seconds(self, entrant: Entrant) -> float:
+        """Seconds of the final fit; below a small part of the budget all are alike."""
+        return max(self._expected_final(entrant), _FELT_SHARE * self.budget.seconds)
 
     def _enter(self, number: int, entrant: Entrant, allowed: float) -> None:
         """Run an entrant at a rung if it can finish there."""

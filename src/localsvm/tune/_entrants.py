@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from localsvm.tune._candidates import Candidate
 from localsvm.tune._field import Outcome
-from localsvm.tune._methods import METHODS
 from localsvm.tune._rungs import GROWTH, Rung, Split
 from localsvm.tune._scores import Validation
 
@@ -113,7 +112,8 @@ def winner_of(
     """Choose the best, or a faster one that is no worse by a standard error.
 
     Whoever was left behind on a lower rung is out; whoever only lacked the time for a
-    higher one is not. Of entrants that are about equally fast, the first method wins.
+    higher one is not. Of entrants that are about equally fast the best wins, and the
+    first if they are equally good.
     """
     top = max((entrant.rung for entrant in entrants), default=-1)
     equals = _equals_of_best(
@@ -123,8 +123,7 @@ def winner_of(
         return None
     fastest = min(map(seconds_of, equals))
     fast = [e for e in equals if seconds_of(e) <= _SAME_SPEED * fastest]
-    order = list(METHODS)
-    return min(fast, key=lambda entrant: order.index(entrant.candidate.name))
+    return max(fast, key=lambda entrant: entrant.score)
 
 
 def _equals_of_best(entrants: Sequence[Entrant]) -> list[Entrant]:

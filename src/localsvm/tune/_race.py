@@ -108,7 +108,8 @@ def race(  # noqa: PLR0913 - options by keyword
     Scores for the choice: up to 1000 rows by 5-fold cross-validation, repeated at the
     top; up to 4000 by validation rows on lower rungs and 5 folds at the top; more by
     validation rows. Among candidates whose deficit is within one standard error of the
-    difference the fastest wins, and of about equally fast ones the simpler method.
+    difference the fastest wins, where its final fit takes more than a hundredth of the
+    budget; of about equally fast ones the best, and of equally good ones the simplest.
 
     Time: a candidate's cost at the next rung is predicted from the growth measured so
     far, and what cannot finish is not started; a trial's ``status`` says so. Up to half
