@@ -269,7 +269,7 @@ def test_whoever_was_left_behind_is_out_and_whoever_waits_is_not():
 
 def test_speeds_within_a_factor_of_two_are_the_same():
     better = _entrant("local", [1] * 80 + [0] * 20)
-    worse = _entrant("reduced", [1] * 79 + [0] * 21)
+    worse = _entrant("reduced", [0] * 21 + [1] * 79)
     for seconds, winner in ((1.9, better), (2.1, worse)):
         cost = {better: seconds, worse: 1.0}
         assert winner_of([better, worse], cost.get) is winner
