@@ -19,6 +19,7 @@ from clustered_tables import (
 )
 from local_tables import local_accuracy, local_search, local_speed
 from mixture_tables import mixture_accuracy, mixture_speed
+from onnx_tables import onnx_parity
 from reduced_tables import reduced_accuracy, reduced_speed
 from staged_tables import adult_story, demo, staged, staged_summary
 from support_tables import support_accuracy, support_privacy, support_speed
@@ -42,6 +43,7 @@ SECTIONS = (
     reduced_speed,
     mixture_accuracy,
     mixture_speed,
+    onnx_parity,
     demo,
     adult_story,
 )

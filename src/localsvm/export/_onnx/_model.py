@@ -83,7 +83,7 @@ def to_onnx(
     every row that is not on a border to the last digits: within 1e-10 of the distances
     of the data in our tests. Rows of float32 are answered as in exact arithmetic; the
     model itself rounds to float32 in between and may differ on rows that are within
-    1e-6 of a border. Of training rows that are equally near :class:`~localsvm.LocalSVC`
+    1e-5 of a border. Of training rows that are equally near :class:`~localsvm.LocalSVC`
     takes the first here, and with a k-d tree any. The steps that skl2onnx converts are
     as exact as it is.
 
