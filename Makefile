@@ -51,7 +51,8 @@ bench: $(VENV)/benching  ## Accuracy and speed against peers; rewrites results a
 	  $(BIN)/python benchmarks/mixture_$$what.py || exit 1; done
 	$(BIN)/python benchmarks/staged_peers.py --again
 	$(BIN)/python benchmarks/staged.py --again
-	$(BIN)/python benchmarks/onnx_parity.py
+	for what in tune onnx_parity serve_load adult_story; do \
+	  $(BIN)/python benchmarks/$$what.py || exit 1; done
 	$(BIN)/localsvm demo --force --quiet > benchmarks/results/demo.tmp
 	mv benchmarks/results/demo.tmp benchmarks/results/demo.txt
 	$(BIN)/python benchmarks/tables.py

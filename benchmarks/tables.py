@@ -21,8 +21,10 @@ from local_tables import local_accuracy, local_search, local_speed
 from mixture_tables import mixture_accuracy, mixture_speed
 from onnx_tables import onnx_parity
 from reduced_tables import reduced_accuracy, reduced_speed
+from serve_tables import serve_load
 from staged_tables import adult_story, demo, staged, staged_summary
 from support_tables import support_accuracy, support_privacy, support_speed
+from tune_tables import tune
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "docs" / "benchmarks.md")
@@ -46,6 +48,8 @@ SECTIONS = (
     onnx_parity,
     demo,
     adult_story,
+    tune,
+    serve_load,
 )
 
 

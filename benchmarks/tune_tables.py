@@ -1,4 +1,4 @@
-"""The README's table of the race."""
+"""Table of the race."""
 
 from __future__ import annotations
 
