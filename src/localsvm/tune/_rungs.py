@@ -45,11 +45,6 @@ class Rung:
         """Rows of a fit."""
         return max(len(split.train) for split in self.splits)
 
-    @property
-    def n_validation_rows(self) -> int:
-        """Rows scored, counting one for every split that it is in."""
-        return sum(len(split.validation) for split in self.splits)
-
 
 def stratified_order(class_index: Index, rng: np.random.Generator) -> Index:
     """Shuffle so that every beginning and every end has the classes in proportion.
