@@ -1,3 +1,4 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
 #include <numeric>
@@ -9,7 +10,8 @@
 namespace localsvm {
 namespace {
 
-// Arrays that all problems share; `duals` is start and result, `nodes` result.
+// Arrays that all problems share; `duals` is start and result, `nodes` result. `prior`
+// is for solve_codes and solve_codes_jointly.
 struct LinearTask {
     Vector<const std::int32_t> labels;
     Vector<const double> bounds;
@@ -17,6 +19,7 @@ struct LinearTask {
     double bias;
     Matrix<double> duals;
     Cube<double> nodes;
+    std::optional<Cube<const double>> prior;
 
     template <class Rows>
     Batch batch(const Rows& rows, std::int64_t n_nodes, int n_threads) const {
@@ -40,10 +43,18 @@ struct LinearTask {
                 "labels, bounds and duals need one entry per row");
         require(static_cast<std::int64_t>(nodes.shape(2)) == rows.n_cols() + 1,
                 "nodes needs one entry per column and one more");
-        return Batch{labels.data(),  bounds.data(),
-                     first_positive, static_cast<std::int64_t>(duals.shape(0)),
-                     bias,           duals.data(),
-                     nodes.data(),   n_threads};
+        for (std::size_t axis = 0; prior && axis < 3; ++axis)
+            require(prior->shape(axis) == nodes.shape(axis),
+                    "prior needs the shape of nodes");
+        return Batch{labels.data(),
+                     bounds.data(),
+                     first_positive,
+                     static_cast<std::int64_t>(duals.shape(0)),
+                     bias,
+                     duals.data(),
+                     nodes.data(),
+                     n_threads,
+                     prior ? prior->data() : nullptr};
     }
 };
 
@@ -154,6 +165,23 @@ Certificate solve_codes_jointly(
                         });
 }
 
+template <class Handle>
+void weigh_codes(const Handle& matrix, Matrix<const double> signed_duals, double bias,
+                 Matrix<const std::int32_t> code_nodes,
+                 Matrix<const typename Handle::Rows::value_type> coefficients,
+                 Cube<double> nodes) {
+    const auto rows = matrix.rows();
+    const auto codes = codes_of(rows, code_nodes, coefficients, nodes.shape(0));
+    require(static_cast<std::int64_t>(signed_duals.shape(1)) == rows.n_rows() &&
+                signed_duals.shape(0) == nodes.shape(1),
+            "signed_duals needs the shape (classes, rows)");
+    require(static_cast<std::int64_t>(nodes.shape(2)) == rows.n_cols() + 1,
+            "nodes needs one entry per column and one more");
+    weigh_coded(BiasedRows<typename Handle::Rows>{rows, bias}, codes,
+                signed_duals.data(), static_cast<std::int64_t>(nodes.shape(1)),
+                nodes.data());
+}
+
 void bind_types(nb::module_& module) {
     nb::enum_<Loss>(module, "Loss", "Loss of a margin error.")
         .value("hinge", Loss::hinge)
@@ -185,10 +213,12 @@ void bind_types(nb::module_& module) {
     nb::class_<LinearTask>(module, "LinearTask",
                            "What the problems of a batch share: rows' labels and C.")
         .def(nb::init<Vector<const std::int32_t>, Vector<const double>, std::int32_t,
-                      double, Matrix<double>, Cube<double>>(),
+                      double, Matrix<double>, Cube<double>,
+                      std::optional<Cube<const double>>>(),
              nb::kw_only(), nb::arg("labels").noconvert(),
              nb::arg("bounds").noconvert(), nb::arg("first_positive"), nb::arg("bias"),
-             nb::arg("duals").noconvert(), nb::arg("nodes").noconvert());
+             nb::arg("duals").noconvert(), nb::arg("nodes").noconvert(),
+             nb::arg("prior").noconvert().none() = nb::none());
 }
 
 }  // namespace
@@ -215,6 +245,12 @@ void bind_dual_cd(nb::module_& module) {
                    nb::arg("code_nodes").noconvert(),
                    nb::arg("coefficients").noconvert(), nb::arg("options"),
                    "The multi-class SVM of Crammer and Singer on such rows.");
+        module.def("weigh_codes", &weigh_codes<Handle>, nb::arg("matrix"),
+                   nb::arg("signed_duals").noconvert(), nb::arg("bias"),
+                   nb::arg("code_nodes").noconvert(),
+                   nb::arg("coefficients").noconvert(), nb::arg("nodes").noconvert(),
+                   nb::call_guard<nb::gil_scoped_release>(),
+                   "Weight vectors that signed duals of such rows define.");
     });
 }
 

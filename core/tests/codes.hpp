@@ -22,6 +22,14 @@ struct CodeStore {
         nodes.push_back(static_cast<std::int32_t>(node));
         coefficients.push_back(static_cast<T>(coefficient));
     }
+    // Codes of the rows first ... last - 1.
+    CodeStore part(std::int64_t first, std::int64_t last) const {
+        return {{nodes.begin() + first * per_row, nodes.begin() + last * per_row},
+                {coefficients.begin() + first * per_row,
+                 coefficients.begin() + last * per_row},
+                per_row,
+                n_nodes};
+    }
     Table table() const {
         const auto n_rows = static_cast<std::int64_t>(nodes.size()) / per_row;
         Table result(n_rows, n_nodes);

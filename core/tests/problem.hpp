@@ -1,6 +1,7 @@
 // Random problems for the tests, and owners of the memory that the core only views.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -114,6 +115,17 @@ struct Problem {
     Blocks blocks() const {
         return {block_start.data(), block_rows.data(), n_blocks()};
     }
+    // The rows first ... last - 1 as a problem of their own.
+    Problem part(std::int64_t first, std::int64_t last) const {
+        Problem result(Table(last - first, table.n_cols));
+        result.bias = bias;
+        for (std::int64_t i = first; i < last; ++i) {
+            std::copy_n(table.row(i), table.n_cols, result.table.row(i - first));
+            result.labels[i - first] = labels[i];
+            result.bounds[i - first] = bounds[i];
+        }
+        return result;
+    }
     void one_block() { group(std::vector<std::int64_t>(labels.size(), 0), 1); }
     void group(const std::vector<std::int64_t>& block_of, std::int64_t count) {
         block_start.assign(1, 0);
@@ -170,6 +182,7 @@ struct Options {
     std::int64_t n_problems = 1;
     Watch watch{};
     std::vector<double> start{};  // duals; zeros if empty
+    std::vector<double> prior{};  // of coded problems; none if empty
 };
 
 struct Run {
@@ -190,9 +203,15 @@ Run run_batch(const Problem& problem, const Options& options, std::int64_t n_nod
     run.nodes.resize(
         static_cast<std::size_t>(options.n_problems * n_nodes * problem.width()));
     const std::int32_t first_positive = options.n_problems == 1 ? 1 : 0;
-    const Batch batch{problem.labels.data(), problem.bounds.data(), first_positive,
-                      options.n_problems,    problem.bias,          run.alpha.data(),
-                      run.nodes.data(),      options.n_threads};
+    const Batch batch{problem.labels.data(),
+                      problem.bounds.data(),
+                      first_positive,
+                      options.n_problems,
+                      problem.bias,
+                      run.alpha.data(),
+                      run.nodes.data(),
+                      options.n_threads,
+                      options.prior.empty() ? nullptr : options.prior.data()};
     StopFlag stop;
     run.certificates = solve(batch, stop);
     run.reason = stop.reason();

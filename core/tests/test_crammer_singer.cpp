@@ -273,6 +273,32 @@ void edges_are_solved() {
     }
 }
 
+// With the duals of the other rows fixed, the first rows find their share.
+void a_prior_stands_for_other_rows() {
+    constexpr std::int64_t n = 60, own = 35;
+    const Task<> task = random_task({n, 5, 4}, 33);
+    const Options tight = options_of(Loss::hinge, 1e-10);
+    const Run whole = run_dense(task, tight);
+    std::vector<double> duals;
+    for (std::int64_t c = 0; c < task.n_classes; ++c)
+        duals.insert(duals.end(), whole.alpha.begin() + c * n + own,
+                     whole.alpha.begin() + (c + 1) * n);
+    const Problem others = task.problem.part(own, n);
+    const DenseStore<double> other_store(others.table);
+    Options options = tight;
+    options.prior.resize(whole.nodes.size());
+    weigh_coded(BiasedRows<DenseRows<double>>{other_store.rows, others.bias},
+                task.codes.part(own, n).view(), duals.data(), task.n_classes,
+                options.prior.data());
+    const Task<> part{task.problem.part(0, own), task.n_classes,
+                      task.codes.part(0, own)};
+    const Run run = run_dense(part, options);
+    CHECK(run.certificate().status == Status::converged);
+    CHECK_AT_MOST(run.certificate().dual, run.certificate().primal);
+    for (std::size_t j = 0; j < whole.nodes.size(); ++j)
+        CHECK_NEAR(run.nodes[j] + options.prior[j], whole.nodes[j], 1e-4);
+}
+
 void what_is_not_finite_ends() {
     for (const double bad : {1e200, std::numeric_limits<double>::infinity(),
                              std::numeric_limits<double>::quiet_NaN()}) {
@@ -300,6 +326,7 @@ int main() {
     the_watch_is_obeyed();
     the_seed_decides_the_path();
     edges_are_solved();
+    a_prior_stands_for_other_rows();
     what_is_not_finite_ends();
     return check::summary();
 }

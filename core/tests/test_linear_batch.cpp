@@ -132,6 +132,34 @@ void coded_form_equals_the_expansion() {
     }
 }
 
+// With the duals of the other rows fixed, the first rows find their share of the
+// solution; a prior stands for the others.
+void a_prior_stands_for_other_rows() {
+    constexpr std::int64_t n = 60, own = 35;
+    const Problem problem = random_problem({n, 4}, 33);
+    Numbers numbers(34);
+    const CodeStore<double> codes = random_codes<double>(n, 5, numbers);
+    const DenseStore<double> store(problem.table);
+    const Problem part = problem.part(0, own), others = problem.part(own, n);
+    const DenseStore<double> part_store(part.table), other_store(others.table);
+    for (const Loss loss : losses) {
+        check::context = name_of(loss);
+        Options options = options_of(loss, 1e-10);
+        const Run whole = run_coded(store, problem, codes.view(), options);
+        std::vector<double> duals(whole.alpha.begin() + own, whole.alpha.end());
+        for (std::int64_t i = 0; i < n - own; ++i)
+            if (others.labels[i] != 1) duals[i] *= -1;
+        options.prior.resize(whole.nodes.size());
+        weigh_coded(BiasedRows<DenseRows<double>>{other_store.rows, others.bias},
+                    codes.part(own, n).view(), duals.data(), 1, options.prior.data());
+        const Run run = run_coded(part_store, part, codes.part(0, own).view(), options);
+        CHECK(run.certificate().status == Status::converged);
+        CHECK_AT_MOST(run.certificate().dual, run.certificate().primal);
+        for (std::size_t j = 0; j < whole.nodes.size(); ++j)
+            CHECK_NEAR(run.nodes[j] + options.prior[j], whole.nodes[j], 1e-4);
+    }
+}
+
 void float_certificates_are_honest() {
     Problem problem = random_problem({60, 10, 2, 4, 5}, 25);
     const DenseStore<float> store(problem.table);
@@ -339,6 +367,7 @@ int main() {
     coupled_form_equals_the_expansion();
     coded_form_equals_the_coupled_form();
     coded_form_equals_the_expansion();
+    a_prior_stands_for_other_rows();
     float_certificates_are_honest();
     independent_form_equals_each_block_alone();
     weak_coupling_is_independence();

@@ -134,7 +134,7 @@ class CrammerSingerModel {
             if (r != batch_.label[i]) linear -= duals(i)[r];
             return duals(i)[r];
         });
-        return linear - 0.5 * squared_norm();
+        return linear - weights_.prior_product() - 0.5 * squared_norm();
     }
     double loss(std::int64_t i, std::int64_t block) const {
         const double own = weights_.decide_wide(i, block, batch_.label[i]);
@@ -245,7 +245,7 @@ Certificate solve_jointly(const Rows& rows, const Batch& batch, const Blocks& al
     Certificate certificate;
     run_tasks(1, 1, watch, stop, [&](std::int64_t) {
         CodedWeights<Rows> weights({rows, batch.bias}, all_rows, codes, batch.nodes,
-                                   batch.n_problems);
+                                   batch.prior, batch.n_problems);
         CrammerSingerModel<Rows> model(weights, rows, batch, stop);
         certificate = Descent(model, settings, 0, stop).solve();
         model.store_duals();

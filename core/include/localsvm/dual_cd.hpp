@@ -90,7 +90,7 @@ class TwoClassModel {
             linear += alpha_[i] * (1.0 - 0.5 * ridge(i) * alpha_[i]);
             return alpha_[i] * targets_.sign(i);
         });
-        return linear - 0.5 * squared_norm();
+        return linear - weights_.prior_product() - 0.5 * squared_norm();
     }
     double loss(std::int64_t i, std::int64_t block) const {
         return loss_of(i, targets_.sign(i) * weights_.decide_wide(i, block) - 1.0);

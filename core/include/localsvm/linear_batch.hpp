@@ -27,6 +27,7 @@ struct Batch {
     double* alpha;  // n_problems x n_rows, in: start, out: solution
     double* nodes;  // n_problems x n_nodes x (n_cols + 1), out
     int n_threads;
+    const double* prior = nullptr;  // of coded problems, as nodes
 };
 
 template <class Rows>
@@ -81,6 +82,10 @@ class BatchSolver {
     double* nodes(std::int64_t problem, std::int64_t n_nodes, std::int64_t node) const {
         return batch_.nodes + (problem * n_nodes + node) * rows_.width();
     }
+    const double* prior(std::int64_t problem, std::int64_t n_nodes) const {
+        return batch_.prior ? batch_.prior + problem * n_nodes * rows_.width()
+                            : nullptr;
+    }
 
   private:
     BiasedRows<Rows> rows_;
@@ -129,7 +134,8 @@ std::vector<Certificate> solve_coded(const Rows& rows, const Batch& batch,
     detail::BatchSolver<Rows> solver(rows, batch, settings, watch, stop);
     return solver.solve(1, [&](std::int64_t problem, std::int64_t) {
         return CodedWeights<Rows>(solver.rows(), all_rows, codes,
-                                  solver.nodes(problem, codes.n_nodes, 0));
+                                  solver.nodes(problem, codes.n_nodes, 0),
+                                  solver.prior(problem, codes.n_nodes));
     });
 }
 

@@ -9,7 +9,9 @@
 //     (Gu & Han 2013, Eq. 3-7): c = (1 in its region, 1/sqrt(lambda) in the global
 //     node).
 // CodedWeights: each row lists its nodes and coefficients freely. A node has one vector
-//     or, if all classes are solved together, one per class.
+//     or, if all classes are solved together, one per class. The vectors may be added
+//     to given ones P, the prior: f(x) = sum_s c_s(x) (P + W)[node_s(x)] . [x; bias];
+//     the penalty is that of W, and the dual loses the inner product of P and W.
 //
 // Both keep working copies in the type of the data and can rebuild every vector from
 // the duals in double, which bounds the drift of a float32 run.
@@ -122,6 +124,7 @@ class BlockWeights {
         const double local = rows_.dot_wide(i, nodes_ + block * rows_.width());
         return coupled() ? local + rows_.dot_wide(i, global_node()) : local;
     }
+    double prior_product() const { return 0.0; }
     // lambda |w|^2 + sum_l |v_l|^2
     double squared_norm() const {
         const std::int64_t width = rows_.width();
@@ -160,18 +163,42 @@ struct Codes {
     std::int64_t n_nodes;
 };
 
+// nodes, n_nodes x n_classes vectors <- those that signed duals, n_classes x n_rows,
+// define.
+template <class Rows>
+void weigh_coded(const BiasedRows<Rows>& rows,
+                 const Codes<typename Rows::value_type>& codes,
+                 const double* signed_duals, std::int64_t n_classes, double* nodes) {
+    const std::int64_t n_rows = rows.rows.n_rows(), width = rows.width();
+    std::fill(nodes, nodes + codes.n_nodes * n_classes * width, 0.0);
+    for (std::int64_t i = 0; i < n_rows; ++i) {
+        for (std::int64_t c = 0; c < n_classes; ++c) {
+            const double a = signed_duals[c * n_rows + i];
+            for (std::int64_t s = 0; a != 0 && s < codes.per_row; ++s) {
+                const std::int64_t at = i * codes.per_row + s;
+                const auto weight = static_cast<double>(codes.coefficients[at]);
+                if (weight == 0) continue;
+                rows.axpy_wide(i, a * weight,
+                               nodes + (codes.nodes[at] * n_classes + c) * width);
+            }
+        }
+    }
+}
+
 template <class Rows>
 class CodedWeights {
   public:
     using T = typename Rows::value_type;
 
-    // `blocks` lists the rows; nodes: n_nodes x n_classes vectors.
+    // `blocks` lists the rows; nodes, prior unless null: n_nodes x n_classes vectors.
     CodedWeights(const BiasedRows<Rows>& rows, const Blocks& blocks,
-                 const Codes<T>& codes, double* nodes, std::int64_t n_classes = 1)
+                 const Codes<T>& codes, double* nodes, const double* prior,
+                 std::int64_t n_classes = 1)
         : rows_(rows),
           blocks_(blocks),
           codes_(codes),
           nodes_(nodes),
+          prior_(prior),
           n_classes_(n_classes),
           stride_(padded<T>(rows.width())),
           working_(static_cast<std::size_t>(codes.n_nodes * n_classes * stride_)),
@@ -249,15 +276,25 @@ class CodedWeights {
                 if (const double a = signed_dual(blocks_.row_of[p], c); a != 0)
                     add_wide(blocks_.row_of[p], c, a);
         for (std::int64_t v = 0; v < n_vectors(); ++v)
-            std::copy(nodes_ + v * width, nodes_ + (v + 1) * width,
-                      working_.data() + v * stride_);
+            for (std::int64_t j = 0; j < width; ++j)
+                working_[static_cast<std::size_t>(v * stride_ + j)] =
+                    static_cast<T>(nodes_[v * width + j] + prior(v * width + j));
     }
     double decide_wide(std::int64_t i, std::int64_t, std::int64_t c = 0) const {
         double sum = 0;
-        for (std::int64_t s = 0; s < codes_.per_row; ++s)
-            if (const double weight = coefficient(i, s); weight != 0)
-                sum += weight *
-                       rows_.dot_wide(i, nodes_ + vector_of(i, s, c) * rows_.width());
+        for (std::int64_t s = 0; s < codes_.per_row; ++s) {
+            const double weight = coefficient(i, s);
+            if (weight == 0) continue;
+            const std::int64_t start = vector_of(i, s, c) * rows_.width();
+            sum += weight * rows_.dot_wide(i, nodes_ + start);
+            if (prior_) sum += weight * rows_.dot_wide(i, prior_ + start);
+        }
+        return sum;
+    }
+    double prior_product() const {
+        double sum = 0;
+        for (std::int64_t j = 0; j < n_vectors() * rows_.width(); ++j)
+            sum += prior(j) * nodes_[j];
         return sum;
     }
     double squared_norm() const {
@@ -271,6 +308,7 @@ class CodedWeights {
     double coefficient(std::int64_t i, std::int64_t s) const {
         return static_cast<double>(coefficients(i)[s]);
     }
+    double prior(std::int64_t j) const { return prior_ ? prior_[j] : 0.0; }
     std::int64_t n_vectors() const { return codes_.n_nodes * n_classes_; }
     std::int64_t vector_of(std::int64_t i, std::int64_t s, std::int64_t c) const {
         return codes_.nodes[i * codes_.per_row + s] * n_classes_ + c;
@@ -286,6 +324,7 @@ class CodedWeights {
     Blocks blocks_;
     Codes<T> codes_;
     double* nodes_;
+    const double* prior_;
     std::int64_t n_classes_;
     std::int64_t stride_;
     AlignedVector<T> working_;

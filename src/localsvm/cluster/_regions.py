@@ -103,21 +103,34 @@ class SoftRegions:
         self, X: Any, sample_weight: NDArray[np.float64], n_jobs: int | None = None
     ) -> RegionCodes:
         """Set ``tau`` from the training rows and code them."""
+        regions, scores, distance = self.search(X, n_jobs)
+        self.adapt(float(np.average(distance, weights=sample_weight)))
+        return RegionCodes(regions, self.soften(scores))
+
+    def search(
+        self, X: Any, n_jobs: int | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.float64]]:
+        """Nearest regions of rows, their scores, and the distance to the nearest one.
+
+        The scores are for :meth:`soften`, the distance is squared.
+        """
         search = NearestCenters(self.centers, X.dtype, n_jobs)
         regions, scores = search.search(X, self.n_nearest)
-        own_distance = search.squared_distances(X, scores[:, 0])
-        mean_distance = float(np.average(own_distance, weights=sample_weight))
+        return regions, scores, search.squared_distances(X, scores[:, 0])
+
+    def adapt(self, mean_distance: float) -> None:
+        """Set ``tau`` by the mean squared distance of rows to their nearest centre."""
         # Rows that all lie on centres need no softness; any positive tau will do.
         self.tau = self.sharpness / mean_distance if mean_distance > 0 else 1.0
-        return RegionCodes(regions, self._soften(scores))
 
     def code(self, X: Any, n_jobs: int | None = None) -> RegionCodes:
         """Nearest regions of each row and their weights."""
         search = NearestCenters(self.centers, X.dtype, n_jobs)
         regions, scores = search.search(X, self.n_nearest)
-        return RegionCodes(regions, self._soften(scores))
+        return RegionCodes(regions, self.soften(scores))
 
-    def _soften(self, scores: NDArray[Any]) -> NDArray[Any]:
+    def soften(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Weights that belong to the scores of the nearest regions."""
         weights: NDArray[Any] = np.exp(-self.tau * (scores - scores[:, :1]))
         weights /= np.linalg.norm(weights, axis=1, keepdims=True)
         return weights

@@ -25,6 +25,7 @@ from localsvm._seeds import draw_seed
 from localsvm._threads import single_threaded_libraries
 from localsvm.cluster._centers import NearestCenters
 from localsvm.cluster._distinct import distinct_rows, merge_weights, take_rows
+from localsvm.cluster._row_sample import RowSample
 
 _SAMPLED_ROWS_PER_CLUSTER = 50
 _SEEDING_ROWS_PER_CLUSTER = 5
@@ -135,14 +136,64 @@ class SampledKMeans(ClusterMixin, BaseEstimator):
         first, kind = distinct_rows(X, weight, seed)
         row_weight = merge_weights(weight, kind)
         n_clusters = self._n_clusters(len(first))
-        limit = self.max_samples or max(10_000, _SAMPLED_ROWS_PER_CLUSTER * n_clusters)
-        rows = take_rows(X, first[:limit])
-        self.n_sampled_ = rows.shape[0]
-        centers, self.n_iter_ = self._lloyd(rows, row_weight[:limit], n_clusters, seed)
-        self.cluster_centers_ = centers
+        limit = self._sample_size(n_clusters)
+        self._cluster(take_rows(X, first[:limit]), row_weight[:limit], n_clusters, seed)
         if self.compute_labels:
             self.labels_ = self._assign(X)
         return self
+
+    def sample_limit(self, n_rows: int) -> int:
+        """How many distinct rows of so many rows can take part.
+
+        Parameters
+        ----------
+        n_rows : int
+
+        Returns
+        -------
+        int
+        """
+        wanted = math.isqrt(n_rows) + 1 if self.n_clusters == "auto" else 0
+        return self._sample_size(wanted or int(self.n_clusters))
+
+    @property
+    def sample_seed(self) -> int:
+        """Seed of the hashes that choose the sample; needs an int ``random_state``."""
+        return draw_seed(self.random_state)
+
+    def fit_sample(self, sample: RowSample) -> Self:
+        """Find the centres from a sample that was drawn part by part.
+
+        Parameters
+        ----------
+        sample : RowSample
+            Drawn with ``sample_seed`` and at least ``sample_limit``.
+
+        Returns
+        -------
+        self : SampledKMeans
+            As ``fit`` on all rows gives it, up to the rounding of the weights. With
+            ``n_clusters="auto"``, the number of distinct rows is estimated if they are
+            more than the limit.
+        """
+        self._check_parameters()
+        self.n_features_in_ = sample.rows.shape[1]
+        n_clusters = self._n_clusters(sample.n_distinct)
+        own = slice(self._sample_size(n_clusters))
+        rows, weight = sample.rows[own], sample.weight[own]
+        self._cluster(rows, weight, n_clusters, self.sample_seed)
+        return self
+
+    def _sample_size(self, n_clusters: int) -> int:
+        wanted = max(10_000, _SAMPLED_ROWS_PER_CLUSTER * n_clusters)
+        return self.max_samples or wanted
+
+    def _cluster(
+        self, rows: Any, weight: NDArray[np.float64], n_clusters: int, seed: int
+    ) -> None:
+        self.n_sampled_ = rows.shape[0]
+        centers, self.n_iter_ = self._lloyd(rows, weight, n_clusters, seed)
+        self.cluster_centers_ = centers
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Nearest centre of each row.

@@ -3,6 +3,7 @@
 from localsvm.engine._block import Block
 from localsvm.engine._checkpoint import Checkpoint
 from localsvm.engine._checkpoint import Statistics as Statistics
+from localsvm.engine._drivers import cancel_event
 from localsvm.engine._lazy import is_lazy, predict_lazily
 from localsvm.engine._memory import MemoryNeed, NotEnoughMemoryError
 from localsvm.engine._open import is_partitioned, open_partitions
@@ -10,6 +11,7 @@ from localsvm.engine._options import options
 from localsvm.engine._parquet import UnreadablePartitionError
 from localsvm.engine._partitions import Partitions
 from localsvm.engine._source import Batches
+from localsvm.engine._spool import read_array, read_rows, write_folder, write_rows
 
 __all__ = [
     "Batches",
@@ -19,9 +21,14 @@ __all__ = [
     "NotEnoughMemoryError",
     "Partitions",
     "UnreadablePartitionError",
+    "cancel_event",
     "is_lazy",
     "is_partitioned",
     "open_partitions",
     "options",
     "predict_lazily",
+    "read_array",
+    "read_rows",
+    "write_folder",
+    "write_rows",
 ]

@@ -23,11 +23,14 @@ class Block:
     y : ndarray of shape (n_rows,)
         Labels as they were given.
     sample_weight : ndarray of shape (n_rows,), float64
+    number : int
+        Of the partition.
     """
 
     X: Any
     y: NDArray[Any]
     sample_weight: NDArray[np.float64]
+    number: int = -1
 
     @property
     def n_rows(self) -> int:

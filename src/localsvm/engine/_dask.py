@@ -6,7 +6,7 @@ import sys
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from localsvm.engine._block import Block, make_block
 from localsvm.engine._drivers import (
     Driver,
     Merge,
+    NumberedPart,
     call_alone,
     merge_present,
     merge_tree,
@@ -169,7 +170,7 @@ class DaskDriver(Driver):
         self,
         name: str,
         function: Callable[..., Any],
-        parts: Sequence[Part],
+        parts: Sequence[NumberedPart],
         arguments: tuple[Any, ...],
     ) -> Iterator[Any]:
         """Submit one task per partition."""
@@ -180,7 +181,7 @@ class DaskDriver(Driver):
         name: str,
         function: Callable[..., Any],
         merge: Merge,
-        parts: Sequence[Sequence[Part]],
+        parts: Sequence[Sequence[NumberedPart]],
         arguments: tuple[Any, ...],
     ) -> Iterator[Any]:
         """Merge on the workers, so that one result per group travels."""
@@ -235,32 +236,32 @@ class DaskDriver(Driver):
         self,
         name: str,
         function: Callable[..., Any],
-        parts: Sequence[Part],
+        parts: Sequence[NumberedPart],
         arguments: tuple[Any, ...],
     ) -> list[Any]:
         token = _token()
         shared = self._shared(name, token, arguments)
-        if not parts or not isinstance(parts[0], DaskPart):
+        if not parts or not isinstance(parts[0][1], DaskPart):
             return [
                 self.client.submit(
                     _read_and_call_alone,
-                    part,
+                    (number, part),
                     function,
                     shared,
                     key=f"{name}-{number}-{token}",
                     retries=_RETRIES,
                 )
-                for number, part in enumerate(parts)
+                for number, part in parts
             ]
         delayed = require("dask", "dask", "A Dask collection").delayed
         tasks = [
             delayed(_call_on_pieces)(
-                *_pieces(part),
+                (*_pieces(part), number),
                 function,
                 shared,
                 dask_key_name=f"{name}-{number}-{token}",
             )
-            for number, part in enumerate(parts)
+            for number, part in parts
         ]
         futures: list[Any] = self.client.compute(tasks, retries=_RETRIES)
         return futures
@@ -327,21 +328,16 @@ def _exists(path: str) -> bool:
 
 
 def _read_and_call_alone(
-    part: Part, function: Callable[..., Any], arguments: tuple[Any, ...]
+    numbered: NumberedPart, function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> Any:
-    return call_alone(read_and_call, part, (function, arguments))
+    return call_alone(read_and_call, numbered, (function, arguments))
 
 
 def _call_on_pieces(
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    dtype: np.dtype[Any],
-    place: str,
-    function: Callable[..., Any],
-    arguments: tuple[Any, ...],
+    pieces: tuple[Any, ...], function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> Any:
-    block = _as_block(X, y, sample_weight, dtype, place)
+    *made_of, number = pieces
+    block = replace(_as_block(*made_of), number=number)
     return call_alone(function, block, arguments) if block.n_rows else None
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ from localsvm.engine._memory import MemoryRoom, room_of_process
 from localsvm.engine._source import Part
 
 Merge = Callable[[Any, Any], Any]
+NumberedPart = tuple[int, Part]
 
 
 class Driver(ABC):
@@ -39,7 +43,7 @@ class Driver(ABC):
         self,
         name: str,
         function: Callable[..., Any],
-        parts: Sequence[Part],
+        parts: Sequence[NumberedPart],
         arguments: tuple[Any, ...],
     ) -> Iterator[Any]:
         """Yield ``function(block, *arguments)`` for each part; None if it is empty."""
@@ -50,7 +54,7 @@ class Driver(ABC):
         name: str,
         function: Callable[..., Any],
         merge: Merge,
-        parts: Sequence[Sequence[Part]],
+        parts: Sequence[Sequence[NumberedPart]],
         arguments: tuple[Any, ...],
     ) -> Iterator[Any]:
         """Yield one result for each group of parts, merged by :func:`merge_tree`."""
@@ -85,21 +89,24 @@ class ThreadDriver(Driver):
         del name
         pool = ThreadPoolExecutor(self.n_threads)
         begun: deque[Future[Any]] = deque()
+        cancel = threading.Event()
         try:
             for item in items:
-                begun.append(pool.submit(call_alone, function, item, arguments))
+                call = partial(call_alone, function, item, arguments)
+                begun.append(pool.submit(_call_on_thread, cancel, call))
                 if len(begun) > self.n_threads:
                     yield begun.popleft().result()
             while begun:
                 yield begun.popleft().result()
         finally:
+            cancel.set()
             pool.shutdown(wait=False, cancel_futures=True)
 
     def run_on_parts(
         self,
         name: str,
         function: Callable[..., Any],
-        parts: Sequence[Part],
+        parts: Sequence[NumberedPart],
         arguments: tuple[Any, ...],
     ) -> Iterator[Any]:
         """Read each partition and call the function on it."""
@@ -110,7 +117,7 @@ class ThreadDriver(Driver):
         name: str,
         function: Callable[..., Any],
         merge: Merge,
-        parts: Sequence[Sequence[Part]],
+        parts: Sequence[Sequence[NumberedPart]],
         arguments: tuple[Any, ...],
     ) -> Iterator[Any]:
         """Merge as results arrive, so that few are kept."""
@@ -177,9 +184,31 @@ def call_alone(
         return function(item, *arguments)
 
 
+_thread = threading.local()
+
+
+def cancel_event() -> threading.Event | None:
+    """Event that is set when nobody waits for the task that runs on this thread.
+
+    Returns
+    -------
+    threading.Event or None
+        None on a worker of a cluster. A long task looks at it now and then, and gives
+        it to the solvers, since a thread does not see Ctrl-C.
+    """
+    event: threading.Event | None = getattr(_thread, "cancel", None)
+    return event
+
+
+def _call_on_thread(cancel: threading.Event, call: Callable[[], Any]) -> Any:
+    _thread.cancel = cancel
+    return call()
+
+
 def read_and_call(
-    part: Part, function: Callable[..., Any], arguments: tuple[Any, ...]
+    numbered: NumberedPart, function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> Any:
     """Read a partition and call the function on it, unless it is empty."""
-    block = part.read()
+    number, part = numbered
+    block = replace(part.read(), number=number)
     return function(block, *arguments) if block.n_rows else None

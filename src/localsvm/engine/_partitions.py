@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 
 from localsvm.engine._checkpoint import Checkpoint, Statistics
-from localsvm.engine._drivers import Driver, Merge, collapse, push_result
+from localsvm.engine._drivers import (
+    Driver,
+    Merge,
+    NumberedPart,
+    collapse,
+    push_result,
+)
 from localsvm.engine._memory import (
     MemoryNeed,
     room_of_process,
@@ -79,7 +85,7 @@ class Partitions:
         result
         """
         return self.driver.run_on_parts(
-            f"{self.name}-{stage}", function, self.source.parts, arguments
+            f"{self.name}-{stage}", function, self._numbered, arguments
         )
 
     def run(
@@ -135,7 +141,7 @@ class Partitions:
         -------
         dict of ndarray
         """
-        groups = _groups(self.source.parts)
+        groups = _groups(self._numbered)
         done, pending = _restore(self.checkpoint, stage)
         results = self.driver.merge_on_parts(
             f"{self.name}-{stage}", function, merge, groups[done:], arguments
@@ -239,6 +245,10 @@ class Partitions:
         elif self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
+    @property
+    def _numbered(self) -> list[NumberedPart]:
+        return list(enumerate(self.source.parts))
+
     def _make_folder(self) -> Path:
         if self.checkpoint is not None:
             folder = self.checkpoint.folder / "work"
@@ -250,7 +260,7 @@ class Partitions:
         return Path(tempfile.mkdtemp(prefix="localsvm-", dir=base)).absolute()
 
 
-def _groups(parts: Sequence[Any]) -> list[Sequence[Any]]:
+def _groups(parts: Sequence[NumberedPart]) -> list[Sequence[NumberedPart]]:
     size = 2**_GROUP_HEIGHT
     return [parts[first : first + size] for first in range(0, len(parts), size)]
 

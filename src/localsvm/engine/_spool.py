@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,8 +24,40 @@ from localsvm.engine._source import (
 )
 
 
+@contextmanager
+def write_folder(path: Path) -> Iterator[Path]:
+    """Give a folder to write to that gets its name when it is complete.
+
+    Parameters
+    ----------
+    path : Path
+        If another task has made it meanwhile, that one stays.
+
+    Yields
+    ------
+    Path
+        Where to write.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    temporary.mkdir()
+    try:
+        yield temporary
+        with suppress(FileExistsError, OSError):
+            temporary.rename(path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    if not path.exists():
+        raise OSError(f"The folder {path} could not be written.")
+
+
 def write_rows(folder: Path, X: Any) -> None:
-    """Write dense or CSR rows to files of a folder."""
+    """Write dense or CSR rows to files of a folder.
+
+    Parameters
+    ----------
+    folder : Path
+    X : ndarray or CSR
+    """
     if not sparse.issparse(X):
         np.save(folder / "X.npy", X)
         return
@@ -33,7 +68,16 @@ def write_rows(folder: Path, X: Any) -> None:
 
 
 def read_rows(folder: Path) -> Any:
-    """Read what :func:`write_rows` wrote."""
+    """Read what :func:`write_rows` wrote.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    ndarray or CSR
+    """
     if (folder / "X.npy").exists():
         return read_array(folder, "X")
     data, indices, indptr, shape = (
@@ -44,7 +88,18 @@ def read_rows(folder: Path) -> Any:
 
 
 def read_array(folder: Path, name: str) -> NDArray[Any]:
-    """Read one array of plain numbers or strings into memory."""
+    """Read one array of plain numbers or strings into memory.
+
+    Parameters
+    ----------
+    folder : Path
+    name : str
+        Of the file, without its ending.
+
+    Returns
+    -------
+    ndarray
+    """
     return np.asarray(np.load(folder / f"{name}.npy", allow_pickle=False))
 
 

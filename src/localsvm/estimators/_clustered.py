@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from localsvm._checks import check_parameters, integer, one_of, real
 from localsvm.cluster import RegionCodes
+from localsvm.engine import Partitions
 from localsvm.estimators._base import StageClock, TrainingRows
 from localsvm.estimators._clustered_base import BaseClusteredSVC
+from localsvm.estimators._clustered_partitions import PartitionFit
 from localsvm.estimators._generalization_bound import (
     GeneralizationBound,
     clustered_bound,
@@ -156,10 +158,23 @@ class ClusteredSVC(BaseClusteredSVC):
 
     Several classes share one clustering.
 
+    Rows in partitions are read twice: once to scan them and to draw the k-means sample,
+    which is the same as in memory, and once to assign them and to put them into files
+    of a temporary folder. Then every task, a class against the rest, passes over the
+    files by selective block minimisation [2]_ until its duality gap, summed over all
+    rows, is ``tol`` at most; ``n_iter_`` counts these passes, five to fifteen as a
+    rule. The model is that of the fit in memory, to the solver's tolerance. Classes are
+    solved in parallel; two classes are one stream. A clusterer other than
+    ``SampledKMeans`` is fitted to a sample of distinct rows. Memory is that of a few
+    partitions and some 400 MB per thread; the files hold the rows once more, their
+    codes and a dual per row and task.
+
     References
     ----------
     .. [1] Gu, Q. and Han, J. (2013). Clustered support vector machines. AISTATS,
        PMLR 31:307-315.
+    .. [2] Chang, M.-W. and Roth, D. (2011). Selective block minimization for faster
+       convergence of limited memory large-scale linear models. KDD.
 
     Examples
     --------
@@ -225,6 +240,15 @@ class ClusteredSVC(BaseClusteredSVC):
 
     def _fit(self, rows: TrainingRows) -> None:
         self._fit_duals(rows)
+
+    def _fit_partitions(self, rows: Partitions) -> None:
+        if self.metric is not None:
+            raise ValueError(
+                "metric must be None for rows in partitions; found "
+                f"{type(self.metric).__name__}. Map the rows before, e.g. with "
+                "map_blocks, or fit to rows in memory."
+            )
+        PartitionFit(self, rows).run()
 
     def _fit_duals(self, rows: TrainingRows) -> tuple[RegionCodes, NDArray[np.float64]]:
         squared_norm = self._scale(rows)

@@ -148,7 +148,7 @@ class BaseRegionalSVC(BaseLocalClassifier):
             )
             return solution, RegionalModel.from_solution(solution, 1.0, dtype)
         global_weight = 1.0 / np.sqrt(global_reg)
-        nodes, weights = _with_global_node(codes, regions.n_regions, global_weight)
+        nodes, weights = with_global_node(codes, regions.n_regions, global_weight)
         solve = solve_codes_jointly if self._is_joint else solve_codes
         solution = solve(
             problem,
@@ -317,7 +317,7 @@ class BaseClusteredSVC(BaseRegionalSVC):
             )
 
 
-def _with_global_node(
+def with_global_node(
     codes: RegionCodes, n_regions: int, global_weight: float
 ) -> tuple[NDArray[np.int32], NDArray[Any]]:
     """Append the global node, if it has any weight."""

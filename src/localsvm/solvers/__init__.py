@@ -1,5 +1,6 @@
 """Solvers: the Python face of the compiled core."""
 
+from localsvm.solvers._coded import CodedRows, CodedTask
 from localsvm.solvers._gates import (
     GateRows,
     center_gate_loss,
@@ -38,9 +39,12 @@ from localsvm.solvers._neighborhoods import (
     cross_validate_neighborhoods,
     fit_neighborhoods,
 )
+from localsvm.solvers._selective import SelectiveDescent
 
 __all__ = [
     "BoxProblem",
+    "CodedRows",
+    "CodedTask",
     "Endings",
     "GateRows",
     "KernelOptions",
@@ -53,6 +57,7 @@ __all__ = [
     "LocalModels",
     "OverlappingParts",
     "RunLimits",
+    "SelectiveDescent",
     "SolverOptions",
     "Status",
     "center_gate_loss",
