@@ -42,6 +42,7 @@ from localsvm import (
 from localsvm.cluster import (
     PDDP,
     KernelNeighbors,
+    ParallelKMeans,
     SampledKMeans,
     ShortListNeighbors,
     ThresholdClustering,
@@ -165,6 +166,7 @@ CASES = {
         "single",
         _clustered(assignment="hard", clusterer=SampledKMeans()),
     ),
+    "hard-parallel": ("two", _clustered(assignment="hard", clusterer=ParallelKMeans())),
     "hard-threshold": (
         "two",
         _clustered(assignment="hard", clusterer=ThresholdClustering(4)),

@@ -20,6 +20,7 @@ from localsvm import (
 from localsvm.cluster import (
     PDDP,
     NeighborhoodCover,
+    ParallelKMeans,
     SampledKMeans,
     ThresholdClustering,
 )
@@ -121,6 +122,7 @@ def expected_failures(estimator):
         PDDP(3),
         PDDP(max_scatter=2.0),
         SampledKMeans(),
+        ParallelKMeans(),
         ThresholdClustering(),
         ThresholdClustering(max_clusters=3),
         ThresholdClustering(max_clusters=None, threshold=1.5, center="mean"),

@@ -9,8 +9,8 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from engine_data import ROWS, local_client, make_rows, same_bits, write_parquet
-from localsvm import ClusteredSVC, GradientMetric
-from localsvm.cluster import PDDP
+from localsvm import ClusteredSVC, GradientMetric, load, save
+from localsvm.cluster import PDDP, ParallelKMeans
 from localsvm.engine import Batches, NotEnoughMemoryError, options
 from localsvm.estimators import _clustered_partitions
 
@@ -197,6 +197,20 @@ def test_other_clusterers():
     assert fit(batches, parameters=pddp | {"assignment": "hard"}).score(X, y) > 0.75
 
 
+def test_k_means_by_passes(tmp_path):
+    X, y, weight = make_rows()
+    parameters = {"clusterer": ParallelKMeans(random_state=3), "n_clusters": 4}
+    expected = ParallelKMeans(4, random_state=3).fit(X, sample_weight=weight)
+    path = write_parquet(tmp_path / "rows.parquet", X, y, weight)
+    model = fit(path, "label", "weight", parameters=parameters)
+    np.testing.assert_allclose(
+        model.clusterer_.cluster_centers_, expected.cluster_centers_
+    )
+    with local_client(2) as client:
+        again = fit(path, "label", "weight", parameters=parameters, client=client)
+    assert same_bits(again, model)
+
+
 def test_limits_are_told_of(small_solves):
     X, y, _ = make_rows()
     batches = Batches.of(X, y, rows=ROWS)
@@ -223,6 +237,13 @@ def test_memory_is_checked(tmp_path):
     message = r"4 columns x 8 bytes x 3 copies \+ 244 bytes\) \+ 1\.1 MB"
     with pytest.raises(NotEnoughMemoryError, match=message):
         fit(path, "label", "weight", memory_limit="1MB")
+
+
+def test_model_file_of_a_fit_to_partitions(tmp_path):
+    X, y, weight = make_rows()
+    model = fit(Batches.of(X, y, weight, rows=ROWS))
+    save(model, tmp_path / "model")
+    assert same_bits(load(tmp_path / "model"), model)
 
 
 def test_predictions_are_lazy():

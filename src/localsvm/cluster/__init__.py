@@ -8,6 +8,7 @@ from localsvm.cluster._neighbors import (
     ShortListNeighbors,
     TreeNeighbors,
 )
+from localsvm.cluster._parallel_kmeans import ParallelKMeans
 from localsvm.cluster._pddp import PDDP
 from localsvm.cluster._regions import HardRegions, RegionCodes, SoftRegions
 from localsvm.cluster._sampled_kmeans import SampledKMeans
@@ -25,6 +26,7 @@ __all__ = [
     "KernelNeighbors",
     "LocalCoordinates",
     "NeighborhoodCover",
+    "ParallelKMeans",
     "RegionCodes",
     "SampledKMeans",
     "ShortListNeighbors",

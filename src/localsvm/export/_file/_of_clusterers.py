@@ -9,7 +9,12 @@ import numpy as np
 from sklearn.cluster import Birch, BisectingKMeans, KMeans, MiniBatchKMeans
 from sklearn.mixture import GaussianMixture
 
-from localsvm.cluster import PDDP, SampledKMeans, ThresholdClustering
+from localsvm.cluster import (
+    PDDP,
+    ParallelKMeans,
+    SampledKMeans,
+    ThresholdClustering,
+)
 from localsvm.cluster._pddp import _Tree
 from localsvm.export._file._common import COLUMNS
 from localsvm.export._file._fields import (
@@ -74,6 +79,11 @@ SPECS = (
         SampledKMeans,
         "clusterer",
         {**_CENTERS, **_LABELS, "n_sampled_": Whole(1), "n_iter_": Whole(0)},
+    ),
+    Spec(
+        ParallelKMeans,
+        "clusterer",
+        {**_CENTERS, **_LABELS, "inertia_": Number(0.0), "n_iter_": Whole(1)},
     ),
     Spec(
         PDDP,

@@ -1,0 +1,374 @@
+"""k-means on all rows, by passes that only add up what parts of the rows say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.cluster import kmeans_plusplus
+from sklearn.utils.validation import check_is_fitted
+
+from localsvm._checks import (
+    check_parameters,
+    check_rows,
+    check_sample_weight,
+    integer,
+    real,
+)
+from localsvm._seeds import draw_seed
+from localsvm._threads import map_in_threads, single_threaded_libraries
+from localsvm.cluster._centers import NearestCenters
+from localsvm.cluster._row_sample import RowSample
+
+Arrays = dict[str, NDArray[Any]]
+
+_BLOCK_ROWS = 1 << 16
+
+
+class Passes(Protocol):
+    """Rows in parts that can be passed over again and again."""
+
+    def reduce(
+        self,
+        function: Callable[..., Arrays],
+        merge: Callable[[Arrays, Arrays], Arrays],
+        *arguments: Any,
+        stage: str,
+    ) -> Arrays:
+        """Merge ``function(X, weight, *arguments)`` of all parts, in their order."""
+
+
+class ParallelKMeans(ClusterMixin, BaseEstimator):
+    r"""k-means on all rows, begun by k-means||, for rows in partitions.
+
+    k-means|| [1]_ draws about ``oversampling * n_clusters`` candidates in each of a few
+    rounds, each row with a probability in proportion to its squared distance from the
+    candidates so far; weighted k-means++ chooses the first centres among them. Lloyd's
+    iterations then see all rows. Every round and iteration is one pass that adds up
+    what the parts of the rows say, so parts can be anywhere; see
+    :mod:`localsvm.engine`. Use it where clusters are small or far apart and a sample
+    may miss them; :class:`SampledKMeans`, the default of the library, costs much less.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    oversampling : float, default=1.0
+        Candidates of a round, as a multiple of ``n_clusters``.
+    n_rounds : int, default=5
+    max_iter : int, default=20
+        Lloyd iterations.
+    tol : float, default=1e-3
+        Mean squared movement of the centres, as a part of the mean squared distance of
+        the rows to their centre, at which the iterations end.
+    random_state : int, RandomState instance or None, default=None
+        Chooses candidates and centres.
+    n_jobs : int or None, default=None
+        Threads. Results do not depend on it.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_centers, n_features)
+    labels_ : ndarray of shape (n_samples,)
+        Of the rows that ``fit`` was given in memory.
+    inertia_ : float
+        Weighted sum of the squared distances to the centres before the last update.
+    n_iter_ : int
+        Lloyd iterations run.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    See Also
+    --------
+    SampledKMeans : k-means on a sample; its cost does not grow with the rows.
+
+    Notes
+    -----
+    With k clusters, r rounds of s k candidates and t iterations: O(n d k (s r² / 2 +
+    t)) and 1 + r + t passes. Whether a row becomes a candidate is decided by a hash of
+    its content, so the result does not depend on the number of threads or workers; the
+    order of the sums depends on the parts.
+
+    References
+    ----------
+    .. [1] Bahmani, B. et al. (2012). Scalable k-means++. PVLDB 5(7):622-633.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from localsvm.cluster import ParallelKMeans
+    >>> X = np.array([[0.0], [0.2], [5.0], [5.2]])
+    >>> centers = ParallelKMeans(2, random_state=0).fit(X).cluster_centers_
+    >>> sorted(centers.ravel().round(1).tolist())
+    [0.1, 5.1]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        oversampling: float = 1.0,
+        n_rounds: int = 5,
+        max_iter: int = 20,
+        tol: float = 1e-3,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.oversampling = oversampling
+        self.n_rounds = n_rounds
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the centres.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : Ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : ParallelKMeans
+        """
+        self._check_parameters()
+        X = check_rows(self, X)
+        weight = check_sample_weight(sample_weight, X)
+        if X.shape[0] < self.n_clusters:
+            raise ValueError(
+                f"n_samples={X.shape[0]} should be >= n_clusters={self.n_clusters}."
+            )
+        self.fit_passes(_InMemory(X, weight, self.n_jobs))
+        self.labels_ = self._assign(X)
+        return self
+
+    def fit_passes(self, passes: Passes) -> Self:
+        """Find the centres of rows in parts.
+
+        Parameters
+        ----------
+        passes : object with ``reduce``
+            As :class:`localsvm.engine.Partitions` has it, but for functions of rows and
+            weights.
+
+        Returns
+        -------
+        self : ParallelKMeans
+        """
+        self._check_parameters()
+        seed = draw_seed(self.random_state)
+        candidates = self._draw_candidates(passes, seed)
+        shares = passes.reduce(count_nearest, _add, candidates, stage="share")
+        centers = self._choose(candidates, shares["weight"], seed)
+        self.n_features_in_ = centers.shape[1]
+        self.n_iter_ = 0
+        for number in range(1, self.max_iter + 1):
+            sums = passes.reduce(sum_nearest, _add, centers, stage=f"lloyd{number}")
+            moved = _means(sums, centers)
+            movement = sums["weight"] @ ((moved - centers) ** 2).sum(axis=1)
+            centers, self.n_iter_ = moved, number
+            self.inertia_ = float(sums["distance"])
+            if movement <= self.tol * self.inertia_:
+                break
+        self.cluster_centers_ = centers
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """Nearest centre of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return self._assign(check_rows(self, X, reset=False))
+
+    def _check_parameters(self) -> None:
+        check_parameters(
+            self,
+            n_clusters=integer(1),
+            oversampling=real(0),
+            n_rounds=integer(1),
+            max_iter=integer(1),
+            tol=real(0, closed="left"),
+        )
+
+    def _draw_candidates(self, passes: Passes, seed: int) -> NDArray[Any]:
+        wanted = self.oversampling * self.n_clusters
+        first = passes.reduce(draw_first, merge_drawn, seed, stage="first")
+        candidates = first["rows"]
+        for number in range(1, self.n_rounds + 1):
+            drawn = passes.reduce(
+                draw_far,
+                merge_drawn,
+                candidates,
+                wanted,
+                seed + number,
+                stage=f"round{number}",
+            )
+            distance = float(drawn["distance"])
+            if distance == 0:
+                break
+            chosen = drawn["key"] < wanted / distance
+            rows = np.concatenate([candidates, drawn["rows"][chosen]])
+            candidates = np.unique(rows, axis=0)
+        return candidates
+
+    def _choose(
+        self, candidates: NDArray[Any], weight: NDArray[np.float64], seed: int
+    ) -> NDArray[np.float64]:
+        """Weighted k-means++ among the candidates that some row is nearest to."""
+        rows, weight = candidates[weight > 0], weight[weight > 0]
+        if len(rows) <= self.n_clusters:
+            return np.asarray(rows, dtype=np.float64)
+        with single_threaded_libraries():
+            centers, _ = kmeans_plusplus(
+                rows, self.n_clusters, sample_weight=weight, random_state=seed
+            )
+        return np.asarray(centers, dtype=np.float64)
+
+    def _assign(self, X: Any) -> NDArray[np.int32]:
+        search = NearestCenters(self.cluster_centers_, X.dtype, self.n_jobs)
+        return search.search(X, 1)[0].ravel()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags = None
+        return tags
+
+
+def draw_first(X: Any, weight: NDArray[np.float64], seed: int) -> Arrays:
+    """Draw a row of a part, by its hash."""
+    sample = RowSample.draw(X, weight, seed, 1)
+    return {
+        "rows": _dense(sample.rows),
+        "key": sample.hashes.astype(np.float64),
+        "distance": np.array(0.0),
+        "wanted": np.array(1.0),
+    }
+
+
+def draw_far(
+    X: Any,
+    weight: NDArray[np.float64],
+    candidates: NDArray[Any],
+    wanted: float,
+    seed: int,
+) -> Arrays:
+    """Draw rows of a part in proportion to their distances from the candidates.
+
+    A row is drawn if its key, a uniform number over weight and squared distance, is
+    below ``wanted`` over the sum of all distances. The sum over the part is smaller, so
+    some are drawn that will be sorted out.
+    """
+    sample = RowSample.draw(X, weight, seed, X.shape[0])
+    distance = sample.weight * _nearest(sample.rows, candidates)[1]
+    total = float(distance.sum())
+    uniform = (sample.hashes >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    far = distance > 0
+    key = np.full(len(distance), np.inf)
+    key[far] = uniform[far] / distance[far]
+    chosen = np.flatnonzero(key < wanted / total) if total > 0 else far
+    return {
+        "rows": _dense(sample.rows[chosen]),
+        "key": key[chosen],
+        "distance": np.array(total),
+        "wanted": np.array(wanted),
+    }
+
+
+def merge_drawn(first: Arrays, second: Arrays) -> Arrays:
+    """Join the rows drawn from two parts, without those that the sum sorts out."""
+    total = first["distance"] + second["distance"]
+    rows, key = (
+        np.concatenate([first[name], second[name]]) for name in ("rows", "key")
+    )
+    if total > 0:
+        kept = key < first["wanted"] / total
+    else:
+        kept = np.arange(len(key)) == (np.argmin(key) if len(key) else -1)
+    return {
+        "rows": rows[kept],
+        "key": key[kept],
+        "distance": np.asarray(total),
+        "wanted": first["wanted"],
+    }
+
+
+def count_nearest(X: Any, weight: NDArray[np.float64], centers: NDArray[Any]) -> Arrays:
+    """Weight of the rows that are nearest to each centre."""
+    label, _ = _nearest(X, centers)
+    return {"weight": np.bincount(label, weight, len(centers)).astype(np.float64)}
+
+
+def sum_nearest(X: Any, weight: NDArray[np.float64], centers: NDArray[Any]) -> Arrays:
+    """Weights and sums of the rows of each centre, and their squared distances."""
+    label, distance = _nearest(X, centers)
+    members = sparse.csr_array(
+        (weight, (label, np.arange(len(label)))), shape=(len(centers), len(label))
+    )
+    return {
+        "weight": np.bincount(label, weight, len(centers)).astype(np.float64),
+        "sums": np.asarray(_dense(members @ X.astype(np.float64))),
+        "distance": np.array(weight @ distance),
+    }
+
+
+class _InMemory:
+    """Parts of rows in memory."""
+
+    def __init__(self, X: Any, weight: NDArray[np.float64], n_jobs: int | None) -> None:
+        self._X, self._weight, self._n_jobs = X, weight, n_jobs
+
+    def reduce(
+        self,
+        function: Callable[..., Arrays],
+        merge: Callable[[Arrays, Arrays], Arrays],
+        *arguments: Any,
+        stage: str,
+    ) -> Arrays:
+        del stage
+
+        def call(first: int) -> Arrays:
+            own = slice(first, first + _BLOCK_ROWS)
+            return function(self._X[own], self._weight[own], *arguments)
+
+        with single_threaded_libraries():
+            starts = range(0, self._X.shape[0], _BLOCK_ROWS)
+            return reduce(merge, map_in_threads(call, starts, self._n_jobs))
+
+
+def _nearest(
+    X: Any, centers: NDArray[Any]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    search = NearestCenters(centers, X.dtype)
+    label, scores = search.search(X, 1)
+    distance = search.squared_distances(X, scores[:, 0])
+    return label[:, 0].astype(np.intp), distance
+
+
+def _means(sums: Arrays, centers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Means of the rows of each centre; a centre without rows stays."""
+    weight = sums["weight"][:, np.newaxis]
+    return np.divide(sums["sums"], weight, out=centers.copy(), where=weight > 0)
+
+
+def _add(first: Arrays, second: Arrays) -> Arrays:
+    return {name: first[name] + second[name] for name in first}
+
+
+def _dense(rows: Any) -> NDArray[Any]:
+    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows)
