@@ -1,0 +1,213 @@
+"""Workers and clients that are killed, files that are corrupt, Ctrl-C."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+from sklearn.base import clone
+
+import engine_faults
+from engine_data import local_client, make_rows, same_bits, write_parquet
+from localsvm.engine import Batches, UnreadablePartitionError, options
+
+PARTS = "localsvm.estimators._clustered_partitions"
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """Models of fits without a fault."""
+    from localsvm.estimators import _clustered_partitions
+
+    before = _clustered_partitions._WORKING_BYTES
+    engine_faults.small_solves()
+    batches = Batches(engine_faults.read, engine_faults.N_BATCHES)
+    models = {
+        name: clone(model).fit(batches) for name, model in engine_faults.MODELS.items()
+    }
+    _clustered_partitions._WORKING_BYTES = before
+    return models
+
+
+def run_fit(name, folder, *fault):
+    """A fit in a process of its own; its exit status and the batches it read."""
+    tests = Path(engine_faults.__file__).parent
+    reads = folder / "reads"
+    reads.unlink(missing_ok=True)
+    environment = os.environ | {
+        "READS": str(reads),
+        "PYTHONPATH": os.pathsep.join([str(tests), *sys.path]),
+    }
+    command = [sys.executable, engine_faults.__file__, name, str(folder), *fault]
+    status = subprocess.run(command, env=environment).returncode
+    numbers = reads.read_text().split() if reads.exists() else []
+    return status, [int(number) for number in numbers]
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "call", "reads_again"),
+    [
+        # Batches 0 to 7 are a group, which is not read again.
+        ("SupportClusterSVC", "engine_faults:read", "13", range(8, 20)),
+        pytest.param(
+            *("ClusteredSVC", "engine_faults:read", "30", range(20)),
+            marks=pytest.mark.slow,
+        ),
+        ("ClusteredSVC", "localsvm.solvers:SelectiveDescent:finish", "2", []),
+        pytest.param(
+            *("ClusteredSVC", f"{PARTS}:evaluate_part", "1", []), marks=pytest.mark.slow
+        ),
+        ("ClusteredSVC", f"{PARTS}:_remove_older", "2", []),
+    ],
+)
+def test_a_fit_that_was_killed_goes_on(
+    name, function, call, reads_again, expected, tmp_path
+):
+    if function.startswith("engine_faults"):
+        function = function.replace("engine_faults", "__main__")
+    status, _ = run_fit(name, tmp_path, function, call)
+    assert status == -signal.SIGKILL
+    assert list((tmp_path / "state").rglob("*.state"))
+    status, reads = run_fit(name, tmp_path)
+    assert status == 0
+    assert set(reads) - {0} <= set(reads_again)
+    model = pickle.loads((tmp_path / "model").read_bytes())
+    assert same_bits(model, expected[name])
+    assert model.duality_gap_ == expected[name].duality_gap_
+    assert model.n_iter_ == expected[name].n_iter_
+    assert not list((tmp_path / "state").iterdir())
+
+
+def test_a_checkpoint_of_another_fit_is_refused(tmp_path):
+    run_fit("ClusteredSVC", tmp_path, f"{PARTS}:_remove_older", "1")
+    batches = Batches(engine_faults.read, engine_faults.N_BATCHES)
+    other = clone(engine_faults.MODELS["ClusteredSVC"]).set_params(C=0.5)
+    message = r"its parameter C was '0\.3', now it is '0\.5'\. Remove the folder"
+    with (
+        options(checkpoint=tmp_path / "state"),
+        pytest.raises(ValueError, match=message),
+    ):
+        other.fit(batches)
+
+
+def test_a_worker_that_dies_does_not_matter(expected, tmp_path):
+    read = engine_faults.ReadOnceKilled(tmp_path / "marker", 11)
+    with local_client(2, processes=True) as client, options(client=client):
+        model = clone(engine_faults.MODELS["SupportClusterSVC"])
+        model.fit(Batches(read, engine_faults.N_BATCHES))
+        assert (tmp_path / "marker").exists()
+        assert same_bits(model, expected["SupportClusterSVC"])
+
+
+def test_a_worker_that_dies_while_solving_does_not_matter(
+    expected, tmp_path, monkeypatch
+):
+    from localsvm.estimators import _clustered_partitions
+
+    monkeypatch.setattr(_clustered_partitions, "_WORKING_BYTES", 6000.0)
+    killed = []
+
+    def kill_after_the_first_pass(client, pids):
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if list(tmp_path.glob("*/vectors-*-1.npy")):
+                os.kill(pids[0], signal.SIGKILL)
+                killed.append(pids[0])
+                return
+            time.sleep(0.002)
+
+    batches = Batches(engine_faults.read, engine_faults.N_BATCHES)
+    with local_client(2, processes=True) as client:
+        pids = list(client.run(os.getpid).values())
+        killer = threading.Thread(
+            target=kill_after_the_first_pass, args=(client, pids), daemon=True
+        )
+        killer.start()
+        with options(client=client, folder=tmp_path):
+            model = clone(engine_faults.MODELS["ClusteredSVC"]).fit(batches)
+        killer.join()
+    assert killed
+    assert same_bits(model, expected["ClusteredSVC"])
+
+
+@pytest.mark.parametrize("name", ["SupportClusterSVC", "ClusteredSVC"])
+def test_a_corrupt_row_group_loses_nothing(name, tmp_path, monkeypatch):
+    path = write_parquet(tmp_path / "rows.parquet", *make_rows(600), rows=30)
+    content = path.read_bytes()
+    group = pyarrow.parquet.ParquetFile(path).metadata.row_group(17)
+    corrupt = bytearray(content)
+    corrupt[group.column(2).data_page_offset + 75] ^= 0xFF
+    model, message = engine_faults.MODELS[name], r"Row group 17 of .*rows\.parquet"
+    with options(partition_rows=30):
+        expected = clone(model).fit(path, "label", "weight")
+        path.write_bytes(corrupt)
+        with options(checkpoint=tmp_path / "state", checkpoint_seconds=0.0):
+            with pytest.raises(UnreadablePartitionError, match=message):
+                clone(model).fit(path, "label", "weight")
+            path.write_bytes(content)
+            reads = count_reads(monkeypatch)
+            again = clone(model).fit(path, "label", "weight")
+    assert same_bits(again, expected)
+    # The first two groups of eight partitions were merged before.
+    first_pass = reads[: reads.index(19) + 1]
+    assert sorted(first_pass) == [16, 17, 18, 19]
+
+
+def count_reads(monkeypatch):
+    """Numbers of the row groups that are read from now on."""
+    from localsvm.engine import _parquet
+
+    reads, original = [], _parquet._ParquetPart._read_group
+
+    def read_group(self, group, count):
+        reads.append(group)
+        return original(self, group, count)
+
+    monkeypatch.setattr(_parquet._ParquetPart, "_read_group", read_group)
+    return reads
+
+
+def test_ctrl_c_ends_the_fit_and_changes_nothing():
+    X, y, _ = make_rows(300)
+    model = clone(engine_faults.MODELS["ClusteredSVC"]).fit(X, y)
+    before = model.decision_function(X)
+
+    def interrupt(number):
+        if number == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)
+        return engine_faults.read(number)
+
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(Batches(interrupt, engine_faults.N_BATCHES))
+    np.testing.assert_array_equal(model.decision_function(X), before)
+
+
+def test_ctrl_c_ends_a_solve(monkeypatch):
+    from localsvm.estimators import _clustered_parts
+
+    original, ended = _clustered_parts.run_pass, threading.Event()
+
+    def run_pass(*arguments):
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            return original(*arguments)
+        except InterruptedError:
+            ended.set()
+            raise
+
+    monkeypatch.setattr(f"{PARTS}.run_pass", run_pass)
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20_000, 30)), rng.integers(0, 2, 20_000)
+    model = clone(engine_faults.MODELS["ClusteredSVC"])
+    model.set_params(C=1e6, tol=0.0, max_iter=10**9, n_jobs=1)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(Batches.of(X, y, rows=5000))
+    assert ended.wait(10)
