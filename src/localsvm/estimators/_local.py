@@ -33,9 +33,9 @@ from localsvm.estimators._local_steps import (
     grow_tree,
     require_room_for_rows,
     sample_partitions,
-    scale_gamma_of,
     solve_cells,
 )
+from localsvm.estimators._part_scan import scale_gamma_of
 from localsvm.estimators._router import Router
 from localsvm.solvers import (
     LocalKernel,

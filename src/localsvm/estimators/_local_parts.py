@@ -16,6 +16,7 @@ from localsvm.cluster._cells import CellTree
 from localsvm.cluster._distinct import hash_labelled, hash_rows, merge_weights
 from localsvm.engine import Block, Statistics
 from localsvm.estimators._cell_files import CellFiles, MergedCell
+from localsvm.estimators._part_scan import merge_moments
 from localsvm.kernels._kernel import entry_moments
 
 _HASHES = 2.0**64
@@ -74,7 +75,7 @@ def merge_samples(first: Statistics, second: Statistics, n_sampled: int) -> Stat
     if moments:
         found["moments"] = moments[0]
     if len(moments) == 2:
-        found["moments"] = _joined_moments(moments[0], moments[1], sample.shape[1])
+        found["moments"] = merge_moments(*moments, sample.shape[1])
     return found
 
 
@@ -213,14 +214,3 @@ def _gather_rows(
         found[own] = rows[index[own] - (ends[part] - sizes[part])]
     assert found is not None
     return found
-
-
-def _joined_moments(
-    first: NDArray[np.float64], second: NDArray[np.float64], columns: int
-) -> NDArray[np.float64]:
-    """Weight, mean and total of ``entry_moments`` of two parts together."""
-    weight = first[0] + second[0]
-    share, step = second[0] / weight, second[1] - first[1]
-    total = (1 - share) * first[2] + share * second[2]
-    total += columns * share * (1 - share) * step**2
-    return np.array([weight, first[1] + share * step, total])

@@ -22,7 +22,6 @@ from localsvm.estimators._local_parts import (
     sample_part,
     shuffle_part,
 )
-from localsvm.kernels._kernel import gamma_of_moments
 
 _FEWEST_SAMPLED = 8192
 _SAMPLED_PER_PARTITION = 32
@@ -55,12 +54,6 @@ def sample_partitions(rows: Partitions, seed: int) -> Statistics:
     found = rows.reduce(sample_part, merge, seed, n_sampled, stage="sample")
     n_distinct = count_distinct(found["hashes"], n_sampled)
     return found | {"n_distinct": np.array(n_distinct)}
-
-
-def scale_gamma_of(found: Statistics) -> float:
-    """``gamma="scale"`` of the rows of all partitions."""
-    _, mean, total = found["moments"].tolist()
-    return gamma_of_moments(mean, total, found["sample"].shape[1])
 
 
 def grow_tree(found: Statistics, n_neighbors: int) -> CellTree:

@@ -9,6 +9,7 @@ from localsvm._checks import check_squares, column_range
 from localsvm.cluster._row_sample import RowSample
 from localsvm.engine import Block, Statistics
 from localsvm.estimators._scale import squared_norms
+from localsvm.kernels._kernel import entry_moments, gamma_of_moments
 
 
 def count_part(block: Block) -> Statistics:
@@ -21,8 +22,57 @@ def merge_counts(first: Statistics, second: Statistics) -> Statistics:
     return {"n_rows": first["n_rows"] + second["n_rows"]}
 
 
+def survey_part(block: Block) -> Statistics:
+    """Classes, their weights and rows, squared norms, ranges and moments.
+
+    Returns
+    -------
+    dict
+        "mass" is the weight of each class, "counts" its rows of positive weight,
+        "moments" what :func:`scale_gamma_of` needs; a partition without weight has
+        none.
+    """
+    check_squares(block.X)
+    classes, class_index = np.unique(block.y, return_inverse=True)
+    low, high = column_range(block.X)
+    weight = block.sample_weight
+    found = {
+        "n_rows": np.array(block.n_rows),
+        "classes": classes,
+        "mass": np.bincount(class_index, weight, len(classes)).astype(np.float64),
+        "counts": np.bincount(class_index, weight > 0, len(classes)).astype(np.float64),
+        "squares": np.array(weight @ squared_norms(block.X)),
+        "low": low,
+        "high": high,
+    }
+    if weight.any():
+        found["moments"] = np.array([weight.sum(), *entry_moments(block.X, weight)])
+    return found
+
+
+def merge_surveys(first: Statistics, second: Statistics) -> Statistics:
+    """Say of two partitions what :func:`survey_part` would."""
+    classes = np.union1d(first["classes"], second["classes"])
+    found = {
+        "n_rows": first["n_rows"] + second["n_rows"],
+        "classes": classes,
+        "mass": _spread(first, "mass", classes) + _spread(second, "mass", classes),
+        "counts": _spread(first, "counts", classes)
+        + _spread(second, "counts", classes),
+        "squares": first["squares"] + second["squares"],
+        "low": np.minimum(first["low"], second["low"]),
+        "high": np.maximum(first["high"], second["high"]),
+    }
+    moments = [part["moments"] for part in (first, second) if "moments" in part]
+    if moments:
+        found["moments"] = moments[0]
+    if len(moments) == 2:
+        found["moments"] = merge_moments(*moments, len(first["low"]))
+    return found
+
+
 def scan_part(block: Block, seed: int, limit: int) -> Statistics:
-    """Classes and their weights, squared norms, ranges, and a sample of the rows.
+    """Survey a partition, and draw a sample of its rows.
 
     Parameters
     ----------
@@ -32,21 +82,8 @@ def scan_part(block: Block, seed: int, limit: int) -> Statistics:
     limit : int
         Rows of the sample, at most.
     """
-    check_squares(block.X)
-    classes, class_index = np.unique(block.y, return_inverse=True)
-    low, high = column_range(block.X)
-    weight = block.sample_weight
-    sample = RowSample.draw(block.X, weight, seed, limit)
-    return {
-        "n_rows": np.array(block.n_rows),
-        "classes": classes,
-        "mass": np.bincount(class_index, weight, len(classes)).astype(np.float64),
-        "squares": np.array(weight @ squared_norms(block.X)),
-        "low": low,
-        "high": high,
-        "limit": np.array(limit),
-        **sample.as_arrays(),
-    }
+    sample = RowSample.draw(block.X, block.sample_weight, seed, limit)
+    return survey_part(block) | {"limit": np.array(limit)} | sample.as_arrays()
 
 
 def merge_scans(first: Statistics, second: Statistics) -> Statistics:
@@ -54,20 +91,31 @@ def merge_scans(first: Statistics, second: Statistics) -> Statistics:
     limit = int(first["limit"])
     sample = RowSample.from_arrays(first, limit)
     sample = sample.merged(RowSample.from_arrays(second, limit))
-    classes = np.union1d(first["classes"], second["classes"])
-    return {
-        "n_rows": first["n_rows"] + second["n_rows"],
-        "classes": classes,
-        "mass": _spread(first, classes) + _spread(second, classes),
-        "squares": first["squares"] + second["squares"],
-        "low": np.minimum(first["low"], second["low"]),
-        "high": np.maximum(first["high"], second["high"]),
-        "limit": first["limit"],
-        **sample.as_arrays(),
-    }
+    whole = merge_surveys(first, second) | {"limit": first["limit"]}
+    return whole | sample.as_arrays()
 
 
-def _spread(part: Statistics, classes: NDArray[np.generic]) -> NDArray[np.float64]:
-    mass = np.zeros(len(classes))
-    mass[np.searchsorted(classes, part["classes"])] = part["mass"]
-    return mass
+def merge_moments(
+    first: NDArray[np.float64], second: NDArray[np.float64], columns: int
+) -> NDArray[np.float64]:
+    """Weight, mean and total of ``entry_moments`` of two parts together."""
+    weight = first[0] + second[0]
+    share, step = second[0] / weight, second[1] - first[1]
+    total = (1 - share) * first[2] + share * second[2]
+    total += columns * share * (1 - share) * step**2
+    return np.array([weight, first[1] + share * step, total])
+
+
+def scale_gamma_of(found: Statistics) -> float:
+    """``gamma="scale"`` of the rows of all partitions."""
+    _, mean, total = found["moments"].tolist()
+    return gamma_of_moments(mean, total, len(found["low"]))
+
+
+def _spread(
+    part: Statistics, name: str, classes: NDArray[np.generic]
+) -> NDArray[np.float64]:
+    """Numbers of a part's classes, among all classes."""
+    whole = np.zeros(len(classes))
+    whole[np.searchsorted(classes, part["classes"])] = part[name]
+    return whole
