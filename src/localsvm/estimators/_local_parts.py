@@ -75,7 +75,7 @@ def merge_samples(first: Statistics, second: Statistics, n_sampled: int) -> Stat
     if moments:
         found["moments"] = moments[0]
     if len(moments) == 2:
-        found["moments"] = merge_moments(*moments, sample.shape[1])
+        found["moments"] = merge_moments(moments[0], moments[1], sample.shape[1])
     return found
 
 

@@ -67,7 +67,7 @@ def merge_surveys(first: Statistics, second: Statistics) -> Statistics:
     if moments:
         found["moments"] = moments[0]
     if len(moments) == 2:
-        found["moments"] = merge_moments(*moments, len(first["low"]))
+        found["moments"] = merge_moments(moments[0], moments[1], len(first["low"]))
     return found
 
 
