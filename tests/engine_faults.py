@@ -53,9 +53,9 @@ class ReadOnceKilled:
 
 def small_solves():
     """Make solves so small that a pass needs several."""
-    from localsvm.estimators import _clustered_partitions
+    from localsvm.estimators import _part_solver
 
-    _clustered_partitions._WORKING_BYTES = 6000.0
+    _part_solver._WORKING_BYTES = 6000.0
 
 
 def kill_at(path, call):

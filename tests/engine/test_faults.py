@@ -18,21 +18,21 @@ import engine_faults
 from engine_data import local_client, make_rows, same_bits, write_parquet
 from localsvm.engine import Batches, UnreadablePartitionError, options
 
-PARTS = "localsvm.estimators._clustered_partitions"
+PARTS = "localsvm.estimators._part_solver"
 
 
 @pytest.fixture(scope="module")
 def expected():
     """Models of fits without a fault."""
-    from localsvm.estimators import _clustered_partitions
+    from localsvm.estimators import _part_solver
 
-    before = _clustered_partitions._WORKING_BYTES
+    before = _part_solver._WORKING_BYTES
     engine_faults.small_solves()
     batches = Batches(engine_faults.read, engine_faults.N_BATCHES)
     models = {
         name: clone(model).fit(batches) for name, model in engine_faults.MODELS.items()
     }
-    _clustered_partitions._WORKING_BYTES = before
+    _part_solver._WORKING_BYTES = before
     return models
 
 
@@ -109,15 +109,15 @@ def test_a_worker_that_dies_does_not_matter(expected, tmp_path):
 def test_a_worker_that_dies_while_solving_does_not_matter(
     expected, tmp_path, monkeypatch
 ):
-    from localsvm.estimators import _clustered_partitions
+    from localsvm.estimators import _part_solver
 
-    monkeypatch.setattr(_clustered_partitions, "_WORKING_BYTES", 6000.0)
+    monkeypatch.setattr(_part_solver, "_WORKING_BYTES", 6000.0)
     killed = []
 
     def kill_after_the_first_pass(client, pids):
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            if list(tmp_path.glob("*/vectors-*-1.npy")):
+            if list(tmp_path.glob("*/solve-vectors-*-1.npy")):
                 os.kill(pids[0], signal.SIGKILL)
                 killed.append(pids[0])
                 return
@@ -191,9 +191,9 @@ def test_ctrl_c_ends_the_fit_and_changes_nothing():
 
 
 def test_ctrl_c_ends_a_solve(monkeypatch):
-    from localsvm.estimators import _clustered_parts
+    from localsvm.estimators import _part_solver
 
-    original, ended = _clustered_parts.run_pass, threading.Event()
+    original, ended = _part_solver.run_pass, threading.Event()
 
     def run_pass(*arguments):
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()

@@ -12,7 +12,7 @@ from engine_data import ROWS, local_client, make_rows, same_bits, write_parquet
 from localsvm import ClusteredSVC, GradientMetric, load, save
 from localsvm.cluster import PDDP, ParallelKMeans
 from localsvm.engine import Batches, NotEnoughMemoryError, options
-from localsvm.estimators import _clustered_partitions
+from localsvm.estimators import _part_solver
 
 MODEL = {"n_clusters": 5, "C": 0.3, "tol": 1e-5, "random_state": 0}
 FORMS = [
@@ -28,7 +28,7 @@ FORMS = [
 @pytest.fixture
 def small_solves(monkeypatch):
     """Solves of so few rows that a pass makes several."""
-    monkeypatch.setattr(_clustered_partitions, "_WORKING_BYTES", 12000.0)
+    monkeypatch.setattr(_part_solver, "_WORKING_BYTES", 12000.0)
 
 
 def fit(*arguments, parameters=None, **settings):

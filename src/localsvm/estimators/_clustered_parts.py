@@ -1,14 +1,8 @@
-"""What ClusteredSVC does with one partition, or with one task over all of them."""
+"""What ClusteredSVC does with one partition, and how it is read later."""
 
 from __future__ import annotations
 
-import os
-import secrets
-import shutil
-import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +13,13 @@ from localsvm.cluster import HardRegions, RegionCodes, SoftRegions
 from localsvm.engine import (
     Block,
     Statistics,
-    cancel_event,
     read_array,
     read_rows,
     write_folder,
     write_rows,
 )
 from localsvm.estimators._clustered_base import with_global_node
-from localsvm.solvers import CodedRows, CodedTask, SelectiveDescent, SolverOptions
+from localsvm.solvers import CodedRows
 
 
 @dataclass(frozen=True)
@@ -35,12 +28,15 @@ class Coding:
 
     Attributes
     ----------
+    folder : Path
+        Of the files of all partitions.
     regions : HardRegions or SoftRegions
     global_weight : float
         Of the global node in the code of every row; 0 without one.
     C : float
     """
 
+    folder: Path
     regions: HardRegions | SoftRegions
     global_weight: float
     C: float
@@ -50,63 +46,25 @@ class Coding:
         """Regions, and the global node if there is one."""
         return self.regions.n_regions + int(self.global_weight > 0)
 
-
-@dataclass(frozen=True)
-class Plan:
-    """What the tasks of a fit share.
-
-    Attributes
-    ----------
-    folder : Path
-        Of the files of all partitions and tasks.
-    coding : Coding
-    tasks : tuple of CodedTask
-    starts : ndarray of shape (n_partitions + 1,)
-        Place of the first row of each partition among all.
-    capacity : int
-        Rows of a solve that are new to it.
-    options : SolverOptions
-    """
-
-    folder: Path
-    coding: Coding
-    tasks: tuple[CodedTask, ...]
-    starts: NDArray[np.int64]
-    capacity: int
-    options: SolverOptions
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of all partitions."""
-        return int(self.starts[-1])
-
-    def vectors_file(self, task: int, version: int) -> Path:
-        """File of the weight vectors of a task after so many passes."""
-        return self.folder / f"vectors-{task}-{version}.npy"
-
-    def duals_file(self, task: int, version: int) -> Path:
-        """File of the duals of a task after so many passes."""
-        return self.folder / f"duals-{task}-{version}.npy"
-
     def read(self, number: int) -> CodedRows:
         """Rows of a partition as the solver takes them."""
         own = part_folder(self.folder, number)
         codes = RegionCodes(read_array(own, "regions"), self._weights(own))
         nodes, weights = with_global_node(
-            codes, self.coding.regions.n_regions, self.coding.global_weight
+            codes, self.regions.n_regions, self.global_weight
         )
         return CodedRows(
             read_rows(own),
             read_array(own, "class"),
-            self.coding.C * read_array(own, "weight"),
+            self.C * read_array(own, "weight"),
             nodes,
             weights,
         )
 
     def _weights(self, own: Path) -> NDArray[Any]:
         scores = read_array(own, "scores")
-        if isinstance(self.coding.regions, SoftRegions):
-            return self.coding.regions.soften(scores)
+        if isinstance(self.regions, SoftRegions):
+            return self.regions.soften(scores)
         return scores
 
 
@@ -160,99 +118,6 @@ def merge_assignments(first: Statistics, second: Statistics) -> Statistics:
     }
 
 
-def run_pass(
-    item: tuple[int, int, float], plan: Plan, max_time: float | None
-) -> dict[str, float]:
-    """Take a task over all partitions once, from one version of its files to the next.
-
-    Parameters
-    ----------
-    item : tuple
-        Number of the task, of the passes before, and the primal objective after them.
-    plan : Plan
-    max_time : float or None
-        Seconds after which the rest of the pass is left out.
-    """
-    number, version, objective = item
-    task = plan.tasks[number]
-    begin, cancel = time.monotonic(), cancel_event()
-    target = plan.duals_file(number, version + 1)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
-    shutil.copyfile(plan.duals_file(number, version), temporary)
-    duals = np.load(temporary, mmap_mode="r+")
-    descent = SelectiveDescent(
-        task,
-        np.load(plan.vectors_file(number, version)),
-        duals,
-        plan.capacity,
-        objective,
-        replace(plan.options, cancel=cancel, seed=_seed(plan, number, version)),
-    )
-    for part, rows in _in_random_order(plan, _seed(plan, number, version)):
-        if cancel is not None and cancel.is_set():
-            raise InterruptedError("cancelled")
-        if max_time is not None:
-            left = max_time - (time.monotonic() - begin)
-            if left <= 0:
-                break
-            descent.options = replace(descent.options, max_time=left)
-        descent.look(rows, int(plan.starts[part]))
-    descent.finish()
-    duals.flush()
-    del descent.duals, duals
-    _save(plan.vectors_file(number, version + 1), descent.vectors)
-    os.replace(temporary, target)
-    return {"solves": float(descent.n_solves)}
-
-
-def evaluate_part(
-    number: int, plan: Plan, versions: tuple[tuple[int, int], ...]
-) -> Statistics:
-    """Losses, linear part of the dual and support rows of some tasks, in float64.
-
-    Parameters
-    ----------
-    number : int
-        Of the partition.
-    plan : Plan
-    versions : tuple of (task, version)
-
-    Returns
-    -------
-    dict
-        "terms" of shape (n_versions, 2); "support" of shape (n_versions, n_vectors).
-    """
-    rows = plan.read(number)
-    rows = replace(
-        rows, X=rows.X.astype(np.float64), weights=rows.weights.astype(np.float64)
-    )
-    own = slice(int(plan.starts[number]), int(plan.starts[number + 1]))
-    terms, support = [], []
-    for index, version in versions:
-        task = plan.tasks[index]
-        vectors = np.load(plan.vectors_file(index, version))
-        stored = np.load(plan.duals_file(index, version), mmap_mode="r")
-        duals = np.array(stored[:, own])
-        found = task.compare(rows, task.decide(rows, vectors), duals)
-        terms.append([found.loss.sum(), found.linear.sum()])
-        support.append(np.count_nonzero(duals, axis=1))
-    return {"terms": np.array(terms), "support": np.array(support)}
-
-
-def merge_terms(first: Statistics, second: Statistics) -> Statistics:
-    """Add up what :func:`evaluate_part` says of two partitions."""
-    return {name: first[name] + second[name] for name in first}
-
-
-def write_start(plan: Plan, n_features: int) -> None:
-    """Write the first version of all tasks: nothing is learned."""
-    for number, task in enumerate(plan.tasks):
-        shape = (task.n_nodes, task.n_vectors, n_features + 1)
-        _save(plan.vectors_file(number, 0), np.zeros(shape))
-        path, n_duals = plan.duals_file(number, 0), (task.n_vectors, plan.n_rows)
-        np.lib.format.open_memmap(path, "w+", np.float64, n_duals).flush()
-
-
 def _write_part(
     own: Path,
     block: Block,
@@ -297,28 +162,3 @@ def _search(
         return regions.search(X)
     codes = regions.code(X)
     return codes.regions, codes.weights, np.zeros(X.shape[0])
-
-
-def _in_random_order(plan: Plan, seed: int) -> Iterator[tuple[int, CodedRows]]:
-    """Partitions with rows; the next one is read while one is worked on."""
-    sizes = np.diff(plan.starts)
-    order = np.random.default_rng(seed).permutation(np.flatnonzero(sizes)).tolist()
-    with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(plan.read, order[0])
-        for index, number in enumerate(order):
-            rows = coming.result()
-            if index + 1 < len(order):
-                coming = pool.submit(plan.read, order[index + 1])
-            yield number, rows
-
-
-def _seed(plan: Plan, task: int, version: int) -> int:
-    words = (plan.options.seed, task, version)
-    return int(np.random.SeedSequence(words).generate_state(1, np.uint32)[0])
-
-
-def _save(path: Path, array: NDArray[np.float64]) -> None:
-    """Write an array under another name first."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp.npy")
-    np.save(temporary, array)
-    os.replace(temporary, path)

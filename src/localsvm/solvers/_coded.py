@@ -126,6 +126,18 @@ class CodedTask:
         )
         return nodes
 
+    def within_bounds(
+        self, rows: CodedRows, duals: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Duals that the bounds of the rows allow, near some that others allowed."""
+        if not self.is_joint:
+            free = self.loss == "squared_hinge"
+            most = np.where(rows.bounds > 0, np.inf, 0.0) if free else rows.bounds
+            return np.clip(duals, 0.0, most)
+        own = duals[rows.class_index, np.arange(rows.n_rows)]
+        over = own > rows.bounds
+        return duals * np.divide(rows.bounds, own, out=np.ones_like(own), where=over)
+
     def decide(self, rows: CodedRows, vectors: NDArray[np.float64]) -> NDArray[Any]:
         """Decision values of shape (n_rows, n_vectors), in the dtype of the rows."""
         dtype = rows.X.dtype
