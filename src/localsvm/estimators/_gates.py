@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
 from localsvm.solvers import (
-    GateRows,
+    GateTargets,
     center_logits,
     fit_center_gate,
     fit_linear_gate,
@@ -25,7 +25,6 @@ class GateStep:
 
     Attributes
     ----------
-    rows : GateRows
     max_iter : int
         Steps of L-BFGS.
     ridge : float
@@ -34,7 +33,6 @@ class GateStep:
         The :math:`\nu` of Eq. 20, in rows.
     """
 
-    rows: GateRows
     max_iter: int
     ridge: float
     prior: float
@@ -57,7 +55,7 @@ class Gate(Protocol):
     def log_shares(self, logits: NDArray[Any]) -> NDArray[Any]: ...
     def slopes(self, logits: NDArray[Any]) -> NDArray[Any]: ...
     def penalty(self, step: GateStep) -> float: ...
-    def update(self, targets: NDArray[Any], step: GateStep) -> Self: ...
+    def update(self, targets: GateTargets, step: GateStep) -> Self: ...
     def keep(self, survivors: Mask) -> Self: ...
 
 
@@ -96,17 +94,15 @@ class SoftmaxGate:
         """Cost of the ridge in log-likelihood."""
         return 0.5 * step.ridge * float((self.coef**2).sum())
 
-    def update(self, targets: NDArray[Any], step: GateStep) -> SoftmaxGate:
+    def update(self, targets: GateTargets, step: GateStep) -> SoftmaxGate:
         """Match the responsibilities (the joint form of Eq. 13)."""
         if self.n_components == 1:
             return self
-        mass = targets.sum(axis=0, dtype=np.float64)
         if step.prior > 0:
-            kept = np.maximum(0.0, 1 - step.prior / np.maximum(mass, step.prior))
-            targets = targets * kept.astype(targets.dtype)
+            mass = np.maximum(targets.mass, step.prior)
+            targets = targets.mapped(np.diag(1 - step.prior / mass))
         return SoftmaxGate(
             *fit_linear_gate(
-                step.rows,
                 targets,
                 (self.coef, self.intercept),
                 ridge=step.ridge,
@@ -166,12 +162,11 @@ class CenterGate:
         del step
         return 0.0
 
-    def update(self, targets: NDArray[Any], step: GateStep) -> CenterGate:
+    def update(self, targets: GateTargets, step: GateStep) -> CenterGate:
         """Eq. 20 for the priors, Eq. 13 and 14 for the centres."""
-        mass = targets.sum(axis=0, dtype=np.float64)
-        rest = np.maximum(mass - step.prior, np.finfo(float).tiny)
+        rest = np.maximum(targets.mass - step.prior, np.finfo(float).tiny)
         centers = fit_center_gate(
-            step.rows, targets, self.centers, self.tau, max_iter=step.max_iter
+            targets, self.centers, self.tau, max_iter=step.max_iter
         )
         return CenterGate(centers, self.tau, rest / rest.sum())
 
@@ -240,13 +235,17 @@ class TwoLevelGate:
         """Cost of the ridge in log-likelihood, on both levels."""
         return sum(gate.penalty(step) for gate in (self.top, *self.groups))
 
-    def update(self, targets: NDArray[Any], step: GateStep) -> TwoLevelGate:
+    def update(self, targets: GateTargets, step: GateStep) -> TwoLevelGate:
         """Match sums of responsibilities by groups, and within groups by components."""
-        parts = [part for _, part in self._parts()]
-        sums = np.stack([targets[:, part].sum(axis=1) for part in parts], axis=1)
+        each = np.eye(self.n_components)
+        own = [each[:, part] for _, part in self._parts()]
+        sums = np.stack([columns.sum(axis=1) for columns in own], axis=1)
         return TwoLevelGate(
-            self.top.update(sums, step),
-            tuple(gate.update(targets[:, part], step) for gate, part in self._parts()),
+            self.top.update(targets.mapped(sums), step),
+            tuple(
+                gate.update(targets.mapped(columns), step)
+                for gate, columns in zip(self.groups, own, strict=True)
+            ),
         )
 
     def keep(self, survivors: Mask) -> TwoLevelGate:

@@ -14,7 +14,6 @@ from localsvm._checks import (
     real,
     with_methods,
 )
-from localsvm._threads import single_threaded_libraries
 from localsvm.estimators._base import StageClock, TrainingRows
 from localsvm.estimators._mixture_base import BaseMixture
 
@@ -289,15 +288,5 @@ class MixtureSVC(BaseMixture):
         clock = StageClock(self.max_time)
         seed = self._draw_seed()
         training, validation = self._split(rows, seed)
-        fit = self._start(training, seed, clock)
-        gate_rows = self._gate_rows(training)
-        watch = self._watch(validation)
-        # Set once, as the limits cost more than a step on few rows.
-        with single_threaded_libraries():
-            for step in range(self.max_iter + 1):
-                options = self._step_options(fit, gate_rows, seed + step)
-                found = fit.expect(options)
-                if watch.is_last(step, fit, found, options):
-                    break
-                fit.maximize(found, options)
-        self._keep(watch, fit)
+        fit = self._start(training, validation, seed, clock)
+        self._run(fit, self._watch(), seed)

@@ -12,13 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from localsvm._checks import NOT_FINITE, level_of_caller
-from localsvm._threads import effective_n_jobs
+from localsvm._threads import effective_n_jobs, single_threaded_libraries
 from localsvm.cluster._distinct import hash_rows
 from localsvm.estimators._base import BaseLocalClassifier, StageClock, TrainingRows
 from localsvm.estimators._clustering import centers_of, fit_clusterer
-from localsvm.estimators._gates import GateStep
+from localsvm.estimators._gates import Gate, GateStep
 from localsvm.estimators._metric import in_columns
-from localsvm.estimators._mixture_em import MixtureFit, StepOptions
+from localsvm.estimators._mixture_em import MixtureFit, MixtureSteps, StepOptions
 from localsvm.estimators._mixture_experts import WeightedProblem
 from localsvm.estimators._mixture_model import MixtureModel
 from localsvm.estimators._mixture_start import (
@@ -209,28 +209,64 @@ class BaseMixture(BaseLocalClassifier):
             )
         return training, validation
 
-    def _start(self, rows: TrainingRows, seed: int, clock: StageClock) -> MixtureFit:
+    def _start(
+        self,
+        rows: TrainingRows,
+        validation: TrainingRows | None,
+        seed: int,
+        clock: StageClock,
+    ) -> MixtureFit:
         """Clusters, gates between them, and one SVM per cluster (section III-D)."""
         norms = squared_norms(rows.X)
-        mean = float(np.average(norms, weights=rows.sample_weight)) or 1.0
-        self.intercept_scaling_ = intercept_constant(self, mean)
-        self.C_ = SCALED_C / mean if isinstance(self.C, str) else float(self.C)
+        self._set_scales(float(np.average(norms, weights=rows.sample_weight)))
         with clock.stage("cluster"):
             self.clusterer_ = fit_clusterer(
                 self.clusterer, rows, self.n_components, seed, self.n_jobs
             )
             centers = centers_of(self.clusterer_, rows)
             labels, distance = assign_to_centers(rows, centers, self.n_jobs)
-            self.tau_ = scaled_tau(distance) if self.tau == "scale" else float(self.tau)
             sizes = np.bincount(labels, rows.sample_weight, len(centers)).astype(float)
-            groups = 1 if self.levels == 1 else self.n_groups
-            gate, order = start_gate(self.gate, centers, sizes, self.tau_, groups, seed)
+            gate, order = self._start_gate(centers, sizes, distance, seed)
         weighted = WeightedProblem(self._problem(rows), norms, self._starts_warm)
         with clock.stage("solve"):
-            experts, solution = weighted.start(
+            experts, rates, solution = weighted.start(
                 np.argsort(order)[labels], len(order), self._solver_options(seed, clock)
             )
-        return MixtureFit(rows, weighted, gate, experts, solution, clock)
+        gate_rows = self._gate_rows(rows)
+        return MixtureFit(
+            gate=gate,
+            experts=experts,
+            solution=solution,
+            clock=clock,
+            weight=float(rows.penalty_weight.sum()),
+            gate_scale=gate_rows.scale,
+            intercept_scaling=self.intercept_scaling_,
+            dtype=rows.X.dtype,
+            rows=rows,
+            validation=validation,
+            gate_rows=gate_rows,
+            weighted=weighted,
+            rates=rates,
+        )
+
+    def _set_scales(self, mean_squared_norm: float) -> None:
+        """Set the constant column and the penalty."""
+        mean = mean_squared_norm or 1.0
+        self.intercept_scaling_ = intercept_constant(self, mean)
+        self.C_ = SCALED_C / mean if isinstance(self.C, str) else float(self.C)
+
+    def _start_gate(
+        self,
+        centers: NDArray[Any],
+        sizes: NDArray[np.float64],
+        mean_distance: float,
+        seed: int,
+    ) -> tuple[Gate, NDArray[np.intp]]:
+        """Gate between the clusters, and the order of its components."""
+        scaled = self.tau == "scale"
+        self.tau_ = scaled_tau(mean_distance) if scaled else float(self.tau)
+        groups = 1 if self.levels == 1 else self.n_groups
+        return start_gate(self.gate, centers, sizes, self.tau_, groups, seed)
 
     def _problem(self, rows: TrainingRows) -> LinearProblem:
         return LinearProblem(
@@ -250,15 +286,24 @@ class BaseMixture(BaseLocalClassifier):
             n_threads=effective_n_jobs(self.n_jobs),
         )
 
-    def _step_options(
-        self, fit: MixtureFit, gate_rows: GateRows, seed: int
-    ) -> StepOptions:
-        weight = float(fit.rows.penalty_weight.sum())
+    def _run(self, fit: MixtureSteps, watch: EMWatch, seed: int) -> None:
+        """E-steps and M-steps in turn."""
+        # Set once, as the limits cost more than a step on few rows.
+        with single_threaded_libraries():
+            while True:
+                options = self._step_options(fit, seed + watch.n_steps)
+                found = fit.expect(options)
+                if watch.is_last(fit, found, options):
+                    break
+                fit.maximize(found, options)
+                fit.write_down(watch)
+        self._keep(watch, fit)
+
+    def _step_options(self, fit: MixtureSteps, seed: int) -> StepOptions:
         step = GateStep(
-            gate_rows,
             max_iter=self.gate_steps,
-            ridge=self.gate_reg * weight * gate_rows.scale**2,
-            prior=self.prior * weight,
+            ridge=self.gate_reg * fit.weight * fit.gate_scale**2,
+            prior=self.prior * fit.weight,
         )
         solver = self._solver_options(seed, fit.clock)
         return StepOptions(
@@ -271,17 +316,10 @@ class BaseMixture(BaseLocalClassifier):
         spread = float(weight @ squared_norms(rows.X)) / weight.sum() - origin @ origin
         return GateRows(rows.X, origin, float(np.sqrt(spread)) or 1.0, self.n_jobs)
 
-    def _watch(self, validation: TrainingRows | None) -> EMWatch:
-        return EMWatch(
-            self.C_,
-            self.tol,
-            self.max_iter,
-            self.n_iter_no_change,
-            validation,
-            self.n_jobs,
-        )
+    def _watch(self) -> EMWatch:
+        return EMWatch(self.C_, self.tol, self.max_iter, self.n_iter_no_change)
 
-    def _keep(self, watch: EMWatch, fit: MixtureFit) -> None:
+    def _keep(self, watch: EMWatch, fit: MixtureSteps) -> None:
         """Store the best step, and tell of SVMs or EM that a limit cut short."""
         assert watch.best is not None
         self._model = watch.best
@@ -296,7 +334,7 @@ class BaseMixture(BaseLocalClassifier):
         self.fit_report_ = fit.clock.seconds
         self._check_endings(fit)
 
-    def _check_endings(self, fit: MixtureFit) -> None:
+    def _check_endings(self, fit: MixtureSteps) -> None:
         solution = fit.solution
         if solution.count(Status.not_finite):
             raise ValueError(NOT_FINITE)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,29 +18,61 @@ from localsvm.solvers import (
     solve_overlapping,
 )
 
+# Rows of each component, and of shape (n_tasks, n_rows) their duals over their bounds.
 Rates = list[tuple[NDArray[np.int64], NDArray[np.float64]]]
 
 
 @dataclass(frozen=True)
 class Experts:
-    """Weight vectors, and the duals that a next step starts from.
+    """Weight vectors of the components.
 
     Attributes
     ----------
     coef : ndarray of shape (n_components, n_tasks, n_features)
     intercept : ndarray of shape (n_components, n_tasks)
-    rates : list of (rows, rates), one per component
-        Its rows, and of shape (n_tasks, n_rows) their duals over their bounds.
     """
 
     coef: NDArray[np.float64]
     intercept: NDArray[np.float64]
-    rates: Rates
 
     def keep(self, survivors: Mask) -> Experts:
         """Leave components out."""
-        rates = [rate for rate, kept in zip(self.rates, survivors, strict=True) if kept]
-        return Experts(self.coef[survivors], self.intercept[survivors], rates)
+        return Experts(self.coef[survivors], self.intercept[survivors])
+
+    def set_constant(self, component: int, task: int, value: float) -> None:
+        """Decide alike for all rows."""
+        self.coef[component, task] = 0.0
+        self.intercept[component, task] = value
+
+    def squared_norms(self, intercept_scaling: float) -> NDArray[np.float64]:
+        """Of each weight vector, its intercept included: (n_components, n_tasks)."""
+        scaled = self.intercept / (intercept_scaling or 1.0)
+        return np.asarray((self.coef**2).sum(axis=2) + scaled**2)
+
+    def improved(
+        self,
+        after: Experts,
+        primal: NDArray[np.float64],
+        losses: NDArray[np.float64],
+        intercept_scaling: float,
+    ) -> Experts:
+        """Take weight vectors of the next step, but for those that are worse.
+
+        Parameters
+        ----------
+        after : Experts
+        primal : ndarray of shape (n_components, n_tasks)
+            Objectives of ``after``.
+        losses : ndarray of shape (n_components, n_tasks)
+            Weighted losses of these weights on the same rows.
+        intercept_scaling : float
+        """
+        before = 0.5 * self.squared_norms(intercept_scaling) + losses
+        worse = primal > before
+        return Experts(
+            np.where(worse[:, :, np.newaxis], self.coef, after.coef),
+            np.where(worse, self.intercept, after.intercept),
+        )
 
 
 @dataclass(frozen=True)
@@ -60,7 +94,7 @@ class WeightedProblem:
 
     def start(
         self, labels: NDArray[np.integer], n_components: int, options: SolverOptions
-    ) -> tuple[Experts, LinearSolution]:
+    ) -> tuple[Experts, Rates, LinearSolution]:
         """One SVM per cluster (section III-D).
 
         A cluster of one class gets the constant of that class and zero duals, if there
@@ -71,19 +105,20 @@ class WeightedProblem:
         solution = solve_overlapping(
             self.problem, parts, self.squared_norms, options=options
         )
-        experts = _experts(solution, parts)
+        experts, rates = _experts(solution, parts)
         if self.problem.intercept_scaling > 0:
-            self._set_constants(experts, parts)
-        return experts, solution
+            self._set_constants(experts, rates)
+        return experts, rates, solution
 
     def step(
         self,
         responsibilities: NDArray[np.floating],
         cutoff: float,
         before: Experts,
+        rates: Rates,
         losses: NDArray[np.float64],
         options: SolverOptions,
-    ) -> tuple[Experts, LinearSolution]:
+    ) -> tuple[Experts, Rates, LinearSolution]:
         """Eq. 15 for every component; weights that would be worse are not taken.
 
         Parameters
@@ -92,23 +127,21 @@ class WeightedProblem:
         cutoff : float
             A component does not see rows that it is responsible for to a lesser part.
         before : Experts
+        rates : list
+            Of the duals of ``before``, where these start.
         losses : ndarray of shape (n_components, n_tasks)
             Weighted losses of ``before`` on the rows that the components see.
         options : SolverOptions
         """
         parts = self._parts(responsibilities, cutoff)
-        duals = self._warm_duals(parts, before.rates) if self.warm_start else None
+        duals = self._warm_duals(parts, rates) if self.warm_start else None
         solution = solve_overlapping(
             self.problem, parts, self.squared_norms, options=options, duals=duals
         )
-        after = _experts(solution, parts)
+        after, rates = _experts(solution, parts)
         primal = np.reshape([c.primal for c in solution.certificates], losses.T.shape).T
-        scaled = before.intercept / (self.problem.intercept_scaling or 1.0)
-        norms = (before.coef**2).sum(axis=2) + scaled**2
-        worse = primal > 0.5 * norms + losses
-        after.coef[worse] = before.coef[worse]
-        after.intercept[worse] = before.intercept[worse]
-        return after, solution
+        constant = self.problem.intercept_scaling
+        return before.improved(after, primal, losses, constant), rates, solution
 
     def _parts(
         self, responsibilities: NDArray[np.floating], cutoff: float
@@ -134,27 +167,37 @@ class WeightedProblem:
             by_row[:, rows] = 0.0
         return duals
 
-    def _set_constants(self, experts: Experts, parts: OverlappingParts) -> None:
-        for part in range(parts.n_parts):
-            rows, rates = experts.rates[part]
-            classes = self.problem.class_index[rows]
-            for task in range(self.problem.n_tasks):
-                positive = classes == (1 if self.problem.n_tasks == 1 else task)
-                if positive.any() != positive.all():
-                    continue
-                experts.coef[part, task] = 0.0
-                experts.intercept[part, task] = 1.0 if positive.any() else -1.0
-                rates[task] = 0.0
+    def _set_constants(self, experts: Experts, rates: Rates) -> None:
+        n_tasks = self.problem.n_tasks
+        for part, (rows, rate) in enumerate(rates):
+            counts = np.bincount(self.problem.class_index[rows], minlength=2)
+            for task, constant in constant_tasks(counts, n_tasks):
+                experts.set_constant(part, task, constant)
+                rate[task] = 0.0
 
 
-def _experts(solution: LinearSolution, parts: OverlappingParts) -> Experts:
+def constant_tasks(
+    class_counts: NDArray[Any], n_tasks: int
+) -> Iterator[tuple[int, float]]:
+    """Tasks in which rows so many of each class have one label, and that label."""
+    total = class_counts.sum()
+    for task in range(n_tasks):
+        positive = 1 if n_tasks == 1 else task
+        count = class_counts[positive] if positive < len(class_counts) else 0
+        if count in (0, total):
+            yield task, 1.0 if count else -1.0
+
+
+def _experts(
+    solution: LinearSolution, parts: OverlappingParts
+) -> tuple[Experts, Rates]:
     rates: Rates = []
     for part in range(parts.n_parts):
         places = parts.places(part)
         bounds = parts.bounds[places]
         rates.append((parts.rows[places], solution.duals[:, places] / bounds))
-    return Experts(
+    experts = Experts(
         np.ascontiguousarray(solution.coef.swapaxes(0, 1)),
         np.ascontiguousarray(solution.intercept.swapaxes(0, 1)),
-        rates,
     )
+    return experts, rates

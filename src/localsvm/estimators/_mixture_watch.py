@@ -6,10 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from localsvm.estimators._base import TrainingRows
-from localsvm.estimators._mixture_em import Expectation, MixtureFit, StepOptions
+from localsvm.estimators._mixture_em import Expectation, MixtureSteps, StepOptions
 from localsvm.estimators._mixture_model import MixtureModel
 
 _STAGES = ("expect", "gate", "solve")
@@ -29,8 +26,6 @@ class EMWatch:
         EM steps.
     patience : int
         Steps without a better validation score after which EM ends.
-    validation : TrainingRows or None
-        Rows that EM does not see.
     history : dict of lists
         One entry per step, the start first.
     """
@@ -39,8 +34,6 @@ class EMWatch:
     tol: float
     max_iter: int
     patience: int
-    validation: TrainingRows | None
-    n_jobs: int | None
     history: dict[str, list[Any]] = field(default_factory=dict)
     converged: bool = False
     best_step: int = 0
@@ -51,10 +44,16 @@ class EMWatch:
     _last: float = field(default_factory=time.perf_counter)
     _spent: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def n_steps(self) -> int:
+        """Steps that are written down."""
+        return len(self.history.get("log_likelihood", []))
+
     def is_last(
-        self, step: int, fit: MixtureFit, found: Expectation, options: StepOptions
+        self, fit: MixtureSteps, found: Expectation, options: StepOptions
     ) -> bool:
-        """Write down the step; tell whether EM ends with it."""
+        """Write down a step; tell whether EM ends with it."""
+        step = self.n_steps
         self._record(fit, found, fit.penalty(self.C, options))
         self._remember_best(step, fit, found)
         self.converged = self._has_converged()
@@ -65,7 +64,7 @@ class EMWatch:
             or fit.clock.remaining() == 0
         )
 
-    def _record(self, fit: MixtureFit, found: Expectation, penalty: float) -> None:
+    def _record(self, fit: MixtureSteps, found: Expectation, penalty: float) -> None:
         model = fit.model
         spent = fit.clock.seconds
         entry = {
@@ -73,8 +72,8 @@ class EMWatch:
             "accuracy": found.accuracy,
             "n_components": model.n_components,
         }
-        if self.validation is not None:
-            entry["validation_accuracy"] = self._validate(model)
+        if found.validation_accuracy is not None:
+            entry["validation_accuracy"] = found.validation_accuracy
         now = time.perf_counter()
         entry["seconds"] = now - self._last
         for stage in _STAGES:
@@ -85,24 +84,12 @@ class EMWatch:
         for name, value in entry.items():
             self.history.setdefault(name, []).append(value)
 
-    def _validate(self, model: MixtureModel) -> float:
-        rows = self.validation
-        assert rows is not None
-        predicted = model.class_scores(rows.X, self.n_jobs).argmax(axis=1)
-        hit = predicted == rows.class_index
-        return float(np.average(hit, weights=rows.penalty_weight))
-
-    def _remember_best(self, step: int, fit: MixtureFit, found: Expectation) -> None:
+    def _remember_best(self, step: int, fit: MixtureSteps, found: Expectation) -> None:
         """Without validation rows the last step is the best."""
         scores = self.history.get("validation_accuracy")
         if scores is None or step == 0 or scores[-1] > max(scores[:-1]):
             self.best_step, self.best, self.mass = step, fit.model, found.mass
-            present = fit.rows.sample_weight > 0
-            main = found.responsibilities.argmax(axis=1)
-            self.sizes = np.bincount(main[present], minlength=self.best.n_components)
-            self.class_counts = fit.rows.class_counts(
-                main, (self.best.n_components, self.best.n_classes)
-            )
+            self.sizes, self.class_counts = found.sizes, found.class_counts
 
     def _has_converged(self) -> bool:
         likelihood = self.history["log_likelihood"]

@@ -3,6 +3,8 @@
 from localsvm.solvers._coded import CodedRows, CodedTask
 from localsvm.solvers._gates import (
     GateRows,
+    GateTargets,
+    RowTargets,
     center_gate_loss,
     center_logits,
     fit_center_gate,
@@ -47,6 +49,7 @@ __all__ = [
     "CodedTask",
     "Endings",
     "GateRows",
+    "GateTargets",
     "KernelOptions",
     "KernelSolution",
     "LabelledRows",
@@ -56,6 +59,7 @@ __all__ = [
     "LocalKernel",
     "LocalModels",
     "OverlappingParts",
+    "RowTargets",
     "RunLimits",
     "SelectiveDescent",
     "SolverOptions",

@@ -15,8 +15,8 @@ the paper's gate, and the chain rule its Eq. 14; there F is not convex.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,63 @@ class GateRows:
     origin: NDArray[np.float64]
     scale: float
     n_jobs: int | None = None
+
+
+class GateTargets(Protocol):
+    """Rows, and the targets of a gate for each of them, wherever they are.
+
+    ``origin`` and ``scale`` are those of :class:`GateRows`, ``mass`` of shape
+    (n_components,) the sums of the targets. ``loss`` gives F and its gradients for
+    ``coef`` and ``intercept``, ``mapped`` the targets times a matrix of shape
+    (n_components, n_new).
+    """
+
+    @property
+    def origin(self) -> NDArray[np.float64]: ...
+    @property
+    def scale(self) -> float: ...
+    @property
+    def mass(self) -> NDArray[np.float64]: ...
+    def loss(self, coef: Matrix, intercept: Matrix) -> tuple[float, Matrix, Matrix]: ...
+    def mapped(self, matrix: Matrix) -> Self: ...
+
+
+@dataclass(frozen=True)
+class RowTargets:
+    """Targets of rows in memory.
+
+    Attributes
+    ----------
+    rows : GateRows
+    values : ndarray of shape (n_samples, n_components)
+        Not negative; rows may have any sum.
+    """
+
+    rows: GateRows
+    values: NDArray[Any]
+
+    @property
+    def origin(self) -> NDArray[np.float64]:
+        """What weights meet the rows less."""
+        return self.rows.origin
+
+    @property
+    def scale(self) -> float:
+        """Unit of the rows."""
+        return self.rows.scale
+
+    @property
+    def mass(self) -> NDArray[np.float64]:
+        """Sums of the targets of each component."""
+        return np.asarray(self.values.sum(axis=0, dtype=np.float64))
+
+    def loss(self, coef: Matrix, intercept: Matrix) -> tuple[float, Matrix, Matrix]:
+        """Evaluate F and its gradients, as :func:`gate_loss`."""
+        return gate_loss(self.rows.X, self.values, coef, intercept, self.rows.n_jobs)
+
+    def mapped(self, matrix: Matrix) -> RowTargets:
+        """Targets times a matrix."""
+        return replace(self, values=self.values @ matrix.astype(self.values.dtype))
 
 
 def gate_loss(
@@ -99,8 +156,7 @@ def gate_loss(
 
 
 def fit_linear_gate(
-    rows: GateRows,
-    targets: NDArray[Any],
+    targets: GateTargets,
     start: tuple[Matrix, Matrix],
     *,
     ridge: float,
@@ -110,9 +166,7 @@ def fit_linear_gate(
 
     Parameters
     ----------
-    rows : GateRows
-    targets : ndarray of shape (n_samples, n_components)
-        Not negative; rows may have any sum.
+    targets : GateTargets
     start : tuple of (coef, intercept)
     ridge : float
         Adds :math:`\tfrac12` ridge :math:`\sum_j \|a_j\|^2`.
@@ -126,45 +180,37 @@ def fit_linear_gate(
         Never worse than ``start``.
     """
     n_components, n_features = start[0].shape
-    mass = float(targets.sum(dtype=np.float64))
-    relative_ridge = ridge / (mass * rows.scale**2)
+    origin, scale, mass = targets.origin, targets.scale, float(targets.mass.sum())
+    relative_ridge = ridge / (mass * scale**2)
 
     def unpack(theta: NDArray[np.float64]) -> tuple[Matrix, Matrix]:
         weights = theta.reshape(n_components, n_features + 1)
-        coef = weights[:, :-1] / rows.scale
-        return coef, weights[:, -1] - coef @ rows.origin
+        coef = weights[:, :-1] / scale
+        return coef, weights[:, -1] - coef @ origin
 
     def objective(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        loss, by_coef, by_intercept = gate_loss(
-            rows.X, targets, *unpack(theta), rows.n_jobs
-        )
+        loss, by_coef, by_intercept = targets.loss(*unpack(theta))
         scaled = theta.reshape(n_components, n_features + 1)[:, :-1]
-        by_coef -= np.outer(by_intercept, rows.origin)
-        by_coef /= rows.scale * mass
+        by_coef -= np.outer(by_intercept, origin)
+        by_coef /= scale * mass
         by_coef += relative_ridge * scaled
         gradient = np.column_stack([by_coef, by_intercept / mass])
         penalty = 0.5 * relative_ridge * float((scaled**2).sum())
         return loss / mass + penalty, gradient.ravel()
 
     coef, intercept = start
-    theta = np.column_stack([coef * rows.scale, intercept + coef @ rows.origin])
+    theta = np.column_stack([coef * scale, intercept + coef @ origin])
     return unpack(_descend(objective, theta.ravel(), max_iter))
 
 
 def fit_center_gate(
-    rows: GateRows,
-    targets: NDArray[Any],
-    centers: Matrix,
-    tau: float,
-    *,
-    max_iter: int,
+    targets: GateTargets, centers: Matrix, tau: float, *, max_iter: int
 ) -> Matrix:
     """Lower F over the centres of the paper's gate (Eq. 13 and 14) by L-BFGS.
 
     Parameters
     ----------
-    rows : GateRows
-    targets : ndarray of shape (n_samples, n_components)
+    targets : GateTargets
     centers : ndarray of shape (n_components, n_features)
         Where to start.
     tau : float
@@ -176,13 +222,12 @@ def fit_center_gate(
     centers : ndarray of shape (n_components, n_features)
         Never worse than the start.
     """
-    unit = 2 * tau * rows.scale
-    mass = float(targets.sum(dtype=np.float64))
+    unit = 2 * tau * targets.scale
+    mass = float(targets.mass.sum())
 
     def objective(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        loss, gradient = center_gate_loss(
-            rows.X, targets, theta.reshape(centers.shape) / unit, tau, rows.n_jobs
-        )
+        moved = theta.reshape(centers.shape) / unit
+        loss, gradient = center_gate_loss(targets, moved, tau)
         return loss / mass, gradient.ravel() / (mass * unit)
 
     theta = _descend(objective, centers.ravel() * unit, max_iter)
@@ -190,30 +235,22 @@ def fit_center_gate(
 
 
 def center_gate_loss(
-    X: Any,
-    targets: NDArray[Any],
-    centers: Matrix,
-    tau: float,
-    n_jobs: int | None = None,
+    targets: GateTargets, centers: Matrix, tau: float
 ) -> tuple[float, Matrix]:
     """Evaluate F of the paper's gate and its gradient for the centres (Eq. 14).
 
     Parameters
     ----------
-    X : ndarray or CSR of shape (n_samples, n_features)
-    targets : ndarray of shape (n_samples, n_components)
+    targets : GateTargets
     centers : ndarray of shape (n_components, n_features)
     tau : float
-    n_jobs : int or None, default=None
 
     Returns
     -------
     loss : float
     gradient : ndarray of shape (n_components, n_features)
     """
-    loss, by_coef, by_intercept = gate_loss(
-        X, targets, *center_logits(centers, tau), n_jobs
-    )
+    loss, by_coef, by_intercept = targets.loss(*center_logits(centers, tau))
     return loss, 2 * tau * (by_coef - by_intercept[:, np.newaxis] * centers)
 
 
