@@ -10,7 +10,7 @@ from localsvm.engine import Batches, options
 from localsvm.engine._open import open_partitions
 from localsvm.estimators._base import StageClock
 from localsvm.estimators._part_passes import PartProblem
-from localsvm.estimators._part_solver import PartSolver, split_streams
+from localsvm.estimators._part_solver import PartSolver, solve_together, split_streams
 from localsvm.solvers import CodedRows, CodedTask, SolverOptions
 
 N_ROWS, N_MACHINES, PART_ROWS = 240, 3, 50
@@ -134,3 +134,22 @@ def test_few_passes_and_files(rows):
     assert solution.n_passes == 2
     solution.remove_files()
     assert not list(rows.folder.iterdir())
+
+
+def test_problems_that_are_solved_together_are_those_solved_alone(rows):
+    problem = make_problem(rows.folder, make_copies(), tol=1e-4)
+    before = solve(rows, problem)
+    problems = [
+        replace(problem, name="same"),
+        replace(problem, name="other", read=make_copies(seed=1)),
+        replace(problem, name="anew", read=make_copies(seed=1)),
+    ]
+    starts = [before.duals, before.duals, None]
+    together = solve_together(
+        [PartSolver(rows, each, StageClock()) for each in problems], starts
+    )
+    for found, own, start in zip(together, problems, starts, strict=True):
+        alone = solve(rows, replace(own, name=f"{own.name}-alone"), start)
+        assert found.states == alone.states
+        np.testing.assert_array_equal(found.vectors(0), alone.vectors(0))
+    assert together[0].n_passes == 1 < together[2].n_passes

@@ -22,8 +22,8 @@ from localsvm.estimators._part_scan import (
     merge_scans,
     scan_part,
 )
+from localsvm.estimators._part_solution import PartSolution
 from localsvm.estimators._part_solver import (
-    PartSolution,
     PartSolver,
     rows_of_a_solve,
     split_streams,

@@ -31,6 +31,7 @@ How to use it in a method:
        solution = PartSolver(rows, problem, clock, max_passes=3).run(before.duals)
        before.remove_files()
 
+   ``solve_together`` solves several problems at once, e.g. one per region.
    ``solution.duals(task, number)`` are those of the rows of a partition. Any other
    callable ``start(task, number, rows) -> duals`` that can be pickled is a start too.
 
@@ -42,9 +43,11 @@ follows of them is saved too. The result depends on the partitions, not on worke
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import reduce
+from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +55,6 @@ from numpy.typing import NDArray
 from localsvm.engine import Partitions, Statistics
 from localsvm.estimators._base import StageClock
 from localsvm.estimators._part_passes import (
-    PartDuals,
     PartProblem,
     Start,
     evaluate_part,
@@ -62,6 +64,12 @@ from localsvm.estimators._part_passes import (
     run_pass,
     write_start,
     write_zeros,
+)
+from localsvm.estimators._part_solution import (
+    PartSolution,
+    TaskState,
+    arrays_of,
+    states_of,
 )
 from localsvm.solvers import Status
 
@@ -85,92 +93,6 @@ def working_bytes(row_bytes: float, n_rows: int | None) -> float:
 def split_streams(sizes: NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
     """Split the partitions with rows into those that are passed over at once."""
     return (tuple(np.flatnonzero(sizes).tolist()),)
-
-
-@dataclass(frozen=True)
-class TaskState:
-    """How far a task is.
-
-    Attributes
-    ----------
-    version : int
-        Passes that it has made.
-    primal, dual : float
-    n_support : tuple of int
-        Rows with a dual for each weight vector of a node.
-    status : Status or None
-        None while it goes on.
-    """
-
-    version: int = 0
-    primal: float = np.inf
-    dual: float = -np.inf
-    n_support: tuple[int, ...] = (0,)
-    status: Status | None = None
-
-    @property
-    def relative_gap(self) -> float:
-        """Duality gap as a part of the primal."""
-        if not np.isfinite(self.primal):
-            return np.inf
-        return max(0.0, self.primal - self.dual) / self.primal if self.primal else 0.0
-
-
-@dataclass(frozen=True)
-class PartSolution:
-    """How the tasks ended, and where their files are.
-
-    Attributes
-    ----------
-    problem : PartProblem
-    states : sequence of TaskState
-    """
-
-    problem: PartProblem
-    states: Sequence[TaskState]
-
-    @property
-    def n_problems(self) -> int:
-        """Number of tasks."""
-        return len(self.states)
-
-    @property
-    def worst_gap(self) -> float:
-        """Largest relative duality gap."""
-        return max(state.relative_gap for state in self.states)
-
-    @property
-    def n_passes(self) -> int:
-        """Most passes that a task took."""
-        return max(state.version for state in self.states)
-
-    @property
-    def shortfall(self) -> str:
-        """How far from optimal the worst task is, in words."""
-        return f"worst relative duality gap {self.worst_gap:.1e}"
-
-    def count(self, status: Status) -> int:
-        """Count the tasks that ended with ``status``."""
-        return sum(state.status == status for state in self.states)
-
-    def vectors(self, task: int) -> NDArray[np.float64]:
-        """Weight vectors of shape (n_nodes, n_vectors, n_features + 1).
-
-        The last entry belongs to the constant column.
-        """
-        file = self.problem.vectors_file(task, self.states[task].version)
-        return np.asarray(np.load(file))
-
-    @property
-    def duals(self) -> PartDuals:
-        """Duals of the rows, as a start for another problem."""
-        return PartDuals(self.problem, tuple(state.version for state in self.states))
-
-    def remove_files(self) -> None:
-        """Remove the weight vectors and duals; only the states stay."""
-        for task, state in enumerate(self.states):
-            for file in self.problem.files(task, state.version):
-                file.unlink(missing_ok=True)
 
 
 class PartSolver:
@@ -208,58 +130,27 @@ class PartSolver:
         start : callable or None, default=None
             Duals to start with; None is zero.
         """
-        states = self._restored()
-        if states is None:
-            self._write_start(start)
-            states = [TaskState() for _ in self.problem.tasks]
-        while any(state.status is None for state in states):
-            states = self._go_on(states)
-            if self.rows.checkpoint is not None:
-                self.rows.checkpoint.save(
-                    self.problem.name, _as_arrays(states), now=True
-                )
-            _remove_older(self.problem, states)
-        return PartSolution(self.problem, states)
+        return solve_together([self], [start])[0]
 
-    def _write_start(self, start: Start | None) -> None:
-        if start is None:
-            write_zeros(self.problem)
-            return
-        tasks = range(len(self.problem.tasks))
-        streams = range(len(self.problem.streams))
-        items = [(task, stream) for task in tasks for stream in streams]
-        stage = f"{self.problem.name}-start"
-        list(self.rows.run(write_start, items, self.problem, start, stage=stage))
-        for task in tasks:
-            join_starts(self.problem, task)
-
-    def _go_on(self, states: list[TaskState]) -> list[TaskState]:
-        """One pass of the tasks that are not done, and their certificates."""
-        problem, left = self.problem, self.clock.remaining()
-        going = [t for t, state in enumerate(states) if state.status is None]
-        items = [
-            (task, stream, states[task].version, states[task].primal)
-            for task in going
-            for stream in range(len(problem.streams))
+    def passes(self, states: Sequence[TaskState]) -> list[tuple[int, int, int, float]]:
+        """List what ``run_pass`` takes, for the tasks that are not done."""
+        return [
+            (task, stream, state.version, state.primal)
+            for task, state in enumerate(states)
+            if state.status is None
+            for stream in range(len(self.problem.streams))
         ]
-        deadline = None if left is None else time.time() + left
-        list(self.rows.run(run_pass, items, problem, deadline, stage=problem.name))
-        versions = tuple((task, states[task].version + 1) for task in going)
-        for task, version in versions:
-            join_streams(problem, task, version)
-        return self._judged(states, versions)
 
-    def _judged(
-        self, states: list[TaskState], versions: tuple[tuple[int, int], ...]
+    def judge(
+        self, states: Sequence[TaskState], sums: Statistics, out_of_time: bool
     ) -> list[TaskState]:
-        problem, stage = self.problem, f"{self.problem.name}-gap"
-        parts = sorted(problem.homes)
-        found = self.rows.run(evaluate_part, parts, problem, versions, stage=stage)
-        sums = reduce(merge_terms, found)
-        out_of_time = self.clock.remaining() == 0.0
-        states = list(states)
+        """States after a pass whose sums over all partitions are these."""
+        problem, states = self.problem, list(states)
         for (task, version), (loss, linear), support in zip(
-            versions, sums["terms"].tolist(), sums["support"].tolist(), strict=True
+            next_versions(states),
+            sums["terms"].tolist(),
+            sums["support"].tolist(),
+            strict=True,
         ):
             vectors = np.load(problem.vectors_file(task, version))
             penalty = 0.5 * float(np.vdot(vectors, vectors))
@@ -267,6 +158,12 @@ class PartSolver:
             status = self._status(state, out_of_time)
             states[task] = replace(state, status=status)
         return states
+
+    def save(self, states: list[TaskState]) -> None:
+        """Write the states down, and remove what they do not need."""
+        if self.rows.checkpoint is not None:
+            self.rows.checkpoint.save(self.problem.name, arrays_of(states), now=True)
+        _remove_older(self.problem, states)
 
     def _status(self, state: TaskState, out_of_time: bool) -> Status | None:
         """Whether a task is done, and why."""
@@ -278,34 +175,132 @@ class PartSolver:
             return Status.max_time
         return Status.max_iter if state.version >= self.max_passes else None
 
-    def _restored(self) -> list[TaskState] | None:
+    def restored(self) -> list[TaskState] | None:
+        """States of a fit that is gone on with."""
         checkpoint = self.rows.checkpoint
         known = checkpoint.load(self.problem.name) if checkpoint is not None else None
-        if known is None:
-            return None
-        columns = [known[name] for name in _as_arrays([])]
-        return [
-            TaskState(
-                int(version),
-                float(primal),
-                float(dual),
-                tuple(n_support.tolist()),
-                None if status < 0 else Status(int(status)),
-            )
-            for version, primal, dual, n_support, status in zip(*columns, strict=True)
-        ]
+        return None if known is None else states_of(known)
 
 
-def _as_arrays(states: list[TaskState]) -> Statistics:
-    return {
-        "version": np.array([state.version for state in states]),
-        "primal": np.array([state.primal for state in states]),
-        "dual": np.array([state.dual for state in states]),
-        "n_support": np.array([state.n_support for state in states]),
-        "status": np.array(
-            [-1 if state.status is None else state.status.value for state in states]
-        ),
-    }
+def solve_together(
+    solvers: Sequence[PartSolver], starts: Sequence[Start | None]
+) -> list[PartSolution]:
+    """Solve several problems on the same partitions; their passes run at once.
+
+    Parameters
+    ----------
+    solvers : sequence of PartSolver
+        Of one fit; problems with names and readers of their own.
+    starts : sequence of callable or None
+        Of each problem, as :meth:`PartSolver.run` takes them.
+    """
+    known = [solver.restored() for solver in solvers]
+    new = [index for index, states in enumerate(known) if states is None]
+    _write_starts([solvers[each] for each in new], [starts[each] for each in new])
+    solvers = list(solvers)
+    all_states = [
+        [TaskState() for _ in solver.problem.tasks] if states is None else states
+        for solver, states in zip(solvers, known, strict=True)
+    ]
+    while True:
+        going = [index for index, states in enumerate(all_states) if _is_going(states)]
+        if not going:
+            break
+        found = _go_on([(solvers[each], all_states[each]) for each in going])
+        for index, states in zip(going, found, strict=True):
+            all_states[index] = states
+            solvers[index].save(states)
+    return [
+        PartSolution(states, solver.problem)
+        for solver, states in zip(solvers, all_states, strict=True)
+    ]
+
+
+def next_versions(states: Sequence[TaskState]) -> tuple[tuple[int, int], ...]:
+    """Tasks that are not done, and the passes they have made after the next."""
+    return tuple(
+        (task, state.version + 1)
+        for task, state in enumerate(states)
+        if state.status is None
+    )
+
+
+def _is_going(states: Sequence[TaskState]) -> bool:
+    return any(state.status is None for state in states)
+
+
+def _write_starts(
+    solvers: Sequence[PartSolver], starts: Sequence[Start | None]
+) -> None:
+    warm = []
+    for solver, start in zip(solvers, starts, strict=True):
+        if start is None:
+            write_zeros(solver.problem)
+        else:
+            warm.append((solver, (solver.problem, start)))
+    if not warm:
+        return
+    items = [
+        (index, (task, stream))
+        for index, (solver, _) in enumerate(warm)
+        for task in range(len(solver.problem.tasks))
+        for stream in range(len(solver.problem.streams))
+    ]
+    first, arguments = warm[0][0], [each for _, each in warm]
+    stage = f"{first.problem.name}-start"
+    list(first.rows.run(_call_own, items, write_start, arguments, stage=stage))
+    for solver, _ in warm:
+        for task in range(len(solver.problem.tasks)):
+            join_starts(solver.problem, task)
+
+
+def _go_on(
+    going: Sequence[tuple[PartSolver, list[TaskState]]],
+) -> list[list[TaskState]]:
+    """One pass of all tasks that are not done, and their certificates."""
+    first, left = going[0][0], going[0][0].clock.remaining()
+    deadline = None if left is None else time.time() + left
+    items: list[tuple[int, Any]] = [
+        (index, item)
+        for index, (solver, states) in enumerate(going)
+        for item in solver.passes(states)
+    ]
+    passing = [(solver.problem, deadline) for solver, _ in going]
+    stage = first.problem.name
+    list(first.rows.run(_call_own, items, run_pass, passing, stage=stage))
+    judging = []
+    for solver, states in going:
+        versions = next_versions(states)
+        for task, version in versions:
+            join_streams(solver.problem, task, version)
+        judging.append((solver.problem, versions))
+    parts = [
+        (index, number)
+        for index, (solver, _) in enumerate(going)
+        for number in sorted(solver.problem.homes)
+    ]
+    found = first.rows.run(
+        _call_own, parts, evaluate_part, judging, stage=f"{stage}-gap"
+    )
+    sums = [
+        reduce(merge_terms, islice(found, len(solver.problem.homes)))
+        for solver, _ in going
+    ]
+    out_of_time = first.clock.remaining() == 0.0
+    return [
+        solver.judge(states, own, out_of_time)
+        for (solver, states), own in zip(going, sums, strict=True)
+    ]
+
+
+def _call_own(
+    item: tuple[int, Any],
+    function: Callable[..., Any],
+    arguments: Sequence[tuple[Any, ...]],
+) -> Any:
+    """Call a function for one of several problems, with the arguments of that."""
+    index, own = item
+    return function(own, *arguments[index])
 
 
 def _remove_older(problem: PartProblem, states: list[TaskState]) -> None:
