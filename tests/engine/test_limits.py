@@ -7,7 +7,12 @@ from engine_data import ROWS, local_client, make_rows, write_parquet
 from localsvm import SupportClusterSVC
 from localsvm.engine import Checkpoint, MemoryNeed, NotEnoughMemoryError, options
 from localsvm.engine._drivers import ThreadDriver
-from localsvm.engine._memory import MemoryRoom, format_bytes, tasks_that_fit
+from localsvm.engine._memory import (
+    MemoryRoom,
+    format_bytes,
+    resident_bytes,
+    tasks_that_fit,
+)
 from localsvm.engine._options import current_options, parse_bytes
 from localsvm.engine._source import Batches, Source, open_batches
 from localsvm.engine._spool import spool
@@ -17,14 +22,27 @@ def test_sum_of_the_memory_is_in_the_message(tmp_path):
     X, y, _ = make_rows(dtype=np.float32)
     path = write_parquet(tmp_path / "rows.parquet", X, y)
     message = (
-        r"rows\.parquet, row group 0\) needs 14\.2 kB = 96 rows x \(4 columns x 4 "
-        r"bytes x 3 copies \+ 100 bytes\), but 0 B are left: memory_limit of 1 kB"
+        r"rows\.parquet, row group 0\) needs 15\.5 kB = 96 rows x \(4 columns x 4 "
+        r"bytes x 3 copies \+ 100 bytes\) \+ 1\.28 kB, but 0 B are left: memory_limit "
+        r"of 1 kB"
     )
     with (
         options(memory_limit=1000, partition_rows=ROWS),
         pytest.raises(NotEnoughMemoryError, match=message),
     ):
-        SupportClusterSVC().fit(path, "label")
+        SupportClusterSVC(n_clusters=5, covariance="none").fit(path, "label")
+
+
+def test_a_kernel_matrix_that_does_not_fit_is_refused():
+    X = np.random.default_rng(0).standard_normal((6000, 2))
+    batches = [(X, (X[:, 0] > 0).astype(int))]
+    message = r"matrix of [56],\d{3} clusters needs .* rows x \([\d,]+ bytes\), but"
+    room = resident_bytes() + 100_000_000
+    with (
+        options(memory_limit=room),
+        pytest.raises(NotEnoughMemoryError, match=message),
+    ):
+        SupportClusterSVC(n_clusters=3000).fit(Batches(batches.__getitem__, 1))
 
 
 def test_a_worker_that_is_too_small_is_refused(tmp_path):

@@ -39,13 +39,13 @@ class MemoryNeed:
 
     def words(self, n_rows: int, n_features: int, itemsize: int) -> str:
         """Write the sum out."""
-        text = (
-            f"{n_rows:,} rows x ({n_features} columns x {itemsize} bytes x "
-            f"{self.copies:g} copies"
-        )
+        terms = []
+        if self.copies:
+            columns = f"{n_features} columns x {itemsize} bytes"
+            terms.append(f"{columns} x {self.copies:g} copies")
         if self.bytes_per_row:
-            text += f" + {self.bytes_per_row:,.0f} bytes"
-        text += ")"
+            terms.append(f"{self.bytes_per_row:,.0f} bytes")
+        text = f"{n_rows:,} rows x ({' + '.join(terms)})"
         if self.fixed:
             text += f" + {format_bytes(self.fixed)}"
         return text

@@ -21,6 +21,7 @@ from localsvm._checks import (
     unchanged_on_failure,
     with_methods,
 )
+from localsvm._threads import effective_n_jobs
 from localsvm.cluster import GaussianSummary, summarize_classes
 from localsvm.engine import MemoryNeed, Partitions, is_lazy
 from localsvm.estimators._base import StageClock, TrainingRows
@@ -36,7 +37,9 @@ from localsvm.estimators._support_cluster_parts import (
 )
 
 # The table that is read, the rows made of it, and the distinct rows of a class.
-_NEED = MemoryNeed(copies=3.0, bytes_per_row=100.0)
+_COPIES = 3.0
+# Clusters of a partition, those that they are merged with, and what comes of it.
+_SUMMARIES = 4
 
 
 class SupportClusterSVC(BaseSupportClusterSVC):
@@ -364,7 +367,7 @@ class SupportClusterSVC(BaseSupportClusterSVC):
 
     def _fit_partitions(self, rows: Partitions) -> None:
         """Section 2.2 with the clusters of each partition, merged."""
-        rows.require_memory(_NEED)
+        rows.require_memory(self._memory(rows.source.n_features))
         clock = StageClock(self.max_time)
         seed = rows.seed(self._draw_seed)
         with clock.stage("cluster"):
@@ -380,6 +383,25 @@ class SupportClusterSVC(BaseSupportClusterSVC):
         self._warn_of_scales(np.stack([found["low"], found["high"]]))
         self.classes_ = found["classes"]
         self.summary_ = self._named(as_summary(found))
+        self._require_memory_to_learn(rows)
         self._begin()
         self._machine = self._learn(clock)
         self.fit_report_ = clock.seconds
+
+    def _memory(self, n_features: int) -> MemoryNeed:
+        """Say what a partition of two classes takes, as more are not known of yet."""
+        per_cluster = {"none": 1, "diag": 2, "full": 1 + n_features}[self.covariance]
+        clusters = 2 * getattr(self.clusterer, "n_clusters", self.n_clusters)
+        fixed = 8.0 * _SUMMARIES * clusters * per_cluster * n_features
+        return MemoryNeed(copies=_COPIES, bytes_per_row=100.0, fixed=fixed)
+
+    def _require_memory_to_learn(self, rows: Partitions) -> None:
+        """Refuse a kernel matrix, with its parts that are solved at once, beyond it."""
+        n_clusters = self.summary_.n_clusters
+        matrices = 1 + effective_n_jobs(self.n_jobs)
+        rows.require_memory_here(
+            MemoryNeed(copies=0.0, bytes_per_row=8.0 * n_clusters * matrices),
+            n_clusters,
+            f"The kernel matrix of {n_clusters:,} clusters",
+            "Use fewer clusters (n_clusters) or allow more memory.",
+        )

@@ -61,7 +61,9 @@ def log_overlap(
 
     with single_threaded_libraries():
         map_in_threads(fill_block, range(0, len(mean), step), n_jobs)
-    return _mirrored(values) if symmetric else values
+    if symmetric:
+        _mirror(values)
+    return values
 
 
 def overlap_with(
@@ -204,10 +206,14 @@ def _fill_full(
     out[...] = -0.5 * ((away**2).sum(axis=2) + size * _LOG_2_PI) - logs
 
 
-def _mirrored(values: Floats) -> Floats:
-    """Put what is above the diagonal below it, too."""
-    upper = np.triu(values)
-    return upper + np.triu(values, 1).T
+def _mirror(values: Floats) -> None:
+    """Put what is above the diagonal below it, too, without a copy of it all."""
+    step = max(1, _BLOCK_VALUES // max(1, len(values)))
+    for start in range(0, len(values), step):
+        stop = min(start + step, len(values))
+        own = values[start:stop, start:stop]
+        own[...] = np.triu(own) + np.triu(own, 1).T
+        values[stop:, start:stop] = values[start:stop, stop:].T
 
 
 def _matrices(covariance: Floats) -> Floats:
