@@ -156,9 +156,10 @@ def sum_row_blocks(
 ) -> tuple[Any, ...]:
     """Add up, entry by entry, the tuples that ``function`` gives for row slices.
 
-    As in :func:`map_row_blocks`; the sums have one order whatever ``n_jobs`` is.
+    As in :func:`map_row_blocks`; the sums have one order whatever ``n_jobs`` is. Of no
+    rows there is one slice, which is empty.
     """
-    starts = range(0, n_rows, _BLOCK_ROWS)
+    starts = range(0, max(1, n_rows), _BLOCK_ROWS)
     per_sum = -(-len(starts) // _MAX_PARTIAL_SUMS)
     groups = [starts[i : i + per_sum] for i in range(0, len(starts), per_sum)]
 

@@ -67,19 +67,21 @@ def write_rows(folder: Path, X: Any) -> None:
     np.save(folder / "X_shape.npy", np.array(X.shape))
 
 
-def read_rows(folder: Path) -> Any:
+def read_rows(folder: Path, *, mapped: bool = False) -> Any:
     """Read what :func:`write_rows` wrote.
 
     Parameters
     ----------
     folder : Path
+    mapped : bool, default=False
+        Whether dense rows are read from the disk as they are looked at.
 
     Returns
     -------
     ndarray or CSR
     """
     if (folder / "X.npy").exists():
-        return read_array(folder, "X")
+        return read_array(folder, "X", mapped=mapped)
     data, indices, indptr, shape = (
         read_array(folder, f"X_{name}")
         for name in ("data", "indices", "indptr", "shape")
@@ -87,20 +89,23 @@ def read_rows(folder: Path) -> Any:
     return sparse.csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
 
 
-def read_array(folder: Path, name: str) -> NDArray[Any]:
-    """Read one array of plain numbers or strings into memory.
+def read_array(folder: Path, name: str, *, mapped: bool = False) -> NDArray[Any]:
+    """Read one array of plain numbers or strings.
 
     Parameters
     ----------
     folder : Path
     name : str
         Of the file, without its ending.
+    mapped : bool, default=False
+        Whether it is read from the disk as it is looked at.
 
     Returns
     -------
     ndarray
     """
-    return np.asarray(np.load(folder / f"{name}.npy", allow_pickle=False))
+    path = folder / f"{name}.npy"
+    return np.asarray(np.load(path, "r" if mapped else None, allow_pickle=False))
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from localsvm.estimators._leave_one_out import (
     leave_one_out_decisions,
     signed_duals,
 )
+from localsvm.estimators._metric import require_no_metric
 from localsvm.estimators._scale import SCALED_C
 
 
@@ -242,12 +243,7 @@ class ClusteredSVC(BaseClusteredSVC):
         self._fit_duals(rows)
 
     def _fit_partitions(self, rows: Partitions) -> None:
-        if self.metric is not None:
-            raise ValueError(
-                "metric must be None for rows in partitions; found "
-                f"{type(self.metric).__name__}. Map the rows before, e.g. with "
-                "map_blocks, or fit to rows in memory."
-            )
+        require_no_metric(self)
         PartitionFit(self, rows).run()
 
     def _fit_duals(self, rows: TrainingRows) -> tuple[RegionCodes, NDArray[np.float64]]:

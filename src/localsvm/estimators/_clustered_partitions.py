@@ -14,7 +14,7 @@ from localsvm.estimators._clustered_parts import (
     assign_part,
     merge_assignments,
 )
-from localsvm.estimators._part_clusterer import PartClusterer
+from localsvm.estimators._part_clusterer import PartClusterer, centers_for
 from localsvm.estimators._part_passes import PartProblem
 from localsvm.estimators._part_scan import (
     count_part,
@@ -53,7 +53,9 @@ class PartitionFit:
     def run(self) -> None:
         """Scan, cluster, assign, solve."""
         self.rows.require_memory(self._memory())
-        clusterer = PartClusterer(self.model, self.seed)
+        clusterer = PartClusterer(
+            self.model.clusterer, self.model.n_clusters, self.seed
+        )
         with self.clock.stage("scan"):
             scan = self._scan(clusterer)
         with self.clock.stage("cluster"):
@@ -100,7 +102,11 @@ class PartitionFit:
         regions: HardRegions | SoftRegions = HardRegions(clusterer)
         if model.assignment == "soft":
             regions = SoftRegions(
-                np.asarray(clusterer.cluster_centers_),
+                centers_for(
+                    "Soft assignment",
+                    clusterer,
+                    "Use assignment='hard', or another clusterer.",
+                ),
                 n_nearest=model.n_nearest,
                 sharpness=model.sharpness,
             )

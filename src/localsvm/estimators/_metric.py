@@ -49,3 +49,13 @@ def _maps_by(metric: Any, components: NDArray[Any], n_features: int) -> bool:
     rows = np.random.default_rng(0).standard_normal((3, n_features))
     mapped, expected = map_rows(metric, rows), rows @ components
     return mapped.shape == expected.shape and np.allclose(mapped, expected)
+
+
+def require_no_metric(estimator: Any) -> None:
+    """Refuse a metric for rows in partitions."""
+    if estimator.metric is not None:
+        raise ValueError(
+            "metric must be None for rows in partitions; found "
+            f"{type(estimator.metric).__name__}. Map the rows before, e.g. with "
+            "map_blocks, or fit to rows in memory."
+        )

@@ -14,8 +14,11 @@ from localsvm._checks import (
     real,
     with_methods,
 )
+from localsvm.engine import Partitions
 from localsvm.estimators._base import StageClock, TrainingRows
+from localsvm.estimators._metric import require_no_metric
 from localsvm.estimators._mixture_base import BaseMixture
+from localsvm.estimators._mixture_partitions import PartitionFit
 
 
 class MixtureSVC(BaseMixture):
@@ -290,3 +293,7 @@ class MixtureSVC(BaseMixture):
         training, validation = self._split(rows, seed)
         fit = self._start(training, validation, seed, clock)
         self._run(fit, self._watch(), seed)
+
+    def _fit_partitions(self, rows: Partitions) -> None:
+        require_no_metric(self)
+        PartitionFit(self, rows).run()

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from localsvm._checks import NOT_FINITE, level_of_caller
 from localsvm._threads import effective_n_jobs, single_threaded_libraries
-from localsvm.cluster._distinct import hash_rows
 from localsvm.estimators._base import BaseLocalClassifier, StageClock, TrainingRows
 from localsvm.estimators._clustering import centers_of, fit_clusterer
 from localsvm.estimators._gates import Gate, GateStep
@@ -22,6 +21,7 @@ from localsvm.estimators._mixture_em import MixtureFit, MixtureSteps, StepOption
 from localsvm.estimators._mixture_experts import WeightedProblem
 from localsvm.estimators._mixture_model import MixtureModel
 from localsvm.estimators._mixture_start import (
+    HoldOut,
     assign_to_centers,
     scaled_tau,
     start_gate,
@@ -29,8 +29,6 @@ from localsvm.estimators._mixture_start import (
 from localsvm.estimators._mixture_watch import EMWatch
 from localsvm.estimators._scale import SCALED_C, intercept_constant, squared_norms
 from localsvm.solvers import GateRows, LinearProblem, SolverOptions, Status
-
-_EARLY_STOPPING_ROWS = 10_000
 
 
 class BaseMixture(BaseLocalClassifier):
@@ -186,27 +184,20 @@ class BaseMixture(BaseLocalClassifier):
     def _split(
         self, rows: TrainingRows, seed: int
     ) -> tuple[TrainingRows, TrainingRows | None]:
-        """Rows for EM and rows to stop by, chosen by content: copies stay together."""
-        wanted = self.early_stopping
+        """Rows for EM, and rows to stop by."""
         n_samples = rows.X.shape[0]
-        if wanted == "auto":
-            wanted = n_samples > _EARLY_STOPPING_ROWS
-        if not wanted:
+        hold_out = HoldOut.of(self, n_samples, seed)
+        if hold_out.fraction == 0:
             return rows, None
-        place = hash_rows(rows.X, seed) / 2.0**64
-        held_out = place < self.validation_fraction
-        present = rows.penalty_weight > 0
+        aside, present = hold_out.rows(rows.X), rows.penalty_weight > 0
         training, validation = (
-            rows.take(np.flatnonzero(present & part)) for part in (~held_out, held_out)
+            rows.take(np.flatnonzero(present & part)) for part in (~aside, aside)
         )
-        n_classes = len(np.unique(rows.class_index[present]))
-        if len(np.unique(training.class_index)) < n_classes or not held_out.any():
-            raise ValueError(
-                f"early_stopping with validation_fraction={self.validation_fraction} "
-                f"leaves {training.X.shape[0]} of {n_samples} rows for training and "
-                f"{validation.X.shape[0]} for validation; expected rows of every class "
-                "to train on and at least one to validate. Set early_stopping=False."
-            )
+        counts = [
+            np.bincount(part.class_index, minlength=len(self.classes_))
+            for part in (training, validation)
+        ]
+        hold_out.check(counts[0], counts[1], n_samples)
         return training, validation
 
     def _start(
@@ -224,7 +215,8 @@ class BaseMixture(BaseLocalClassifier):
                 self.clusterer, rows, self.n_components, seed, self.n_jobs
             )
             centers = centers_of(self.clusterer_, rows)
-            labels, distance = assign_to_centers(rows, centers, self.n_jobs)
+            labels, distances = assign_to_centers(rows.X, centers, self.n_jobs)
+            distance = float(np.average(distances, weights=rows.sample_weight))
             sizes = np.bincount(labels, rows.sample_weight, len(centers)).astype(float)
             gate, order = self._start_gate(centers, sizes, distance, seed)
         weighted = WeightedProblem(self._problem(rows), norms, self._starts_warm)

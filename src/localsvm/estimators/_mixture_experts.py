@@ -184,7 +184,7 @@ def constant_tasks(
     for task in range(n_tasks):
         positive = 1 if n_tasks == 1 else task
         count = class_counts[positive] if positive < len(class_counts) else 0
-        if count in (0, total):
+        if total and count in (0, total):
             yield task, 1.0 if count else -1.0
 
 

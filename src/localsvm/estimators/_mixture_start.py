@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,20 @@ from sklearn.cluster import KMeans
 
 from localsvm._threads import single_threaded_libraries
 from localsvm.cluster._centers import NearestCenters
-from localsvm.estimators._base import TrainingRows
-from localsvm.estimators._gates import CenterGate, Gate, SoftmaxGate, TwoLevelGate
+from localsvm.cluster._distinct import hash_rows
+from localsvm.estimators._gates import (
+    CenterGate,
+    Gate,
+    Mask,
+    SoftmaxGate,
+    TwoLevelGate,
+)
 
 # The sharpness tau="scale", times the mean squared distance of a row to its centre.
 SCALED_TAU = 4.0
+
+# Rows above which early_stopping="auto" sets some aside.
+_EARLY_STOPPING_ROWS = 10_000
 
 _GATES: dict[str, type[SoftmaxGate] | type[CenterGate]] = {
     "softmax": SoftmaxGate,
@@ -23,14 +33,67 @@ _GATES: dict[str, type[SoftmaxGate] | type[CenterGate]] = {
 }
 
 
+@dataclass(frozen=True)
+class HoldOut:
+    """Which rows are set aside, by their content: copies stay together.
+
+    Attributes
+    ----------
+    fraction : float
+        0 sets no row aside.
+    seed : int
+    """
+
+    fraction: float
+    seed: int
+
+    @classmethod
+    def of(cls, model: Any, n_samples: int, seed: int) -> HoldOut:
+        """Take what the parameters of a mixture ask for."""
+        wanted = model.early_stopping
+        if wanted == "auto":
+            wanted = n_samples > _EARLY_STOPPING_ROWS
+        return cls(model.validation_fraction if wanted else 0.0, seed)
+
+    def rows(self, X: Any) -> Mask:
+        """Whether each row is set aside."""
+        if self.fraction == 0:
+            return np.zeros(X.shape[0], dtype=bool)
+        return np.asarray(hash_rows(X, self.seed) / 2.0**64 < self.fraction)
+
+    def check(
+        self,
+        training_counts: NDArray[Any],
+        validation_counts: NDArray[Any],
+        n_samples: int,
+    ) -> None:
+        """Refuse a split that leaves a class without rows to train on.
+
+        Parameters
+        ----------
+        training_counts, validation_counts : ndarray of shape (n_classes,)
+            Rows with a weight.
+        n_samples : int
+            Rows that were given.
+        """
+        lost = (training_counts == 0) & (validation_counts > 0)
+        if self.fraction > 0 and (lost.any() or not validation_counts.any()):
+            raise ValueError(
+                f"early_stopping with validation_fraction={self.fraction} leaves "
+                f"{int(training_counts.sum())} of {n_samples} rows for training and "
+                f"{int(validation_counts.sum())} for validation; expected rows of "
+                "every class to train on and at least one to validate. Set "
+                "early_stopping=False."
+            )
+
+
 def assign_to_centers(
-    rows: TrainingRows, centers: NDArray[Any], n_jobs: int | None
-) -> tuple[NDArray[np.int32], float]:
-    """Nearest centre of each row, and the mean squared distance to it."""
-    search = NearestCenters(centers, rows.X.dtype, n_jobs)
-    labels, scores = search.search(rows.X, 1)
-    distance = search.squared_distances(rows.X, scores[:, 0])
-    return labels[:, 0], float(np.average(distance, weights=rows.sample_weight))
+    X: Any, centers: NDArray[Any], n_jobs: int | None
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Nearest centre of each row, and the squared distance to it."""
+    search = NearestCenters(centers, X.dtype, n_jobs)
+    labels, scores = search.search(X, 1)
+    return labels[:, 0], search.squared_distances(X, scores[:, 0])
 
 
 def scaled_tau(mean_distance: float) -> float:

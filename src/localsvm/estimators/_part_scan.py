@@ -56,9 +56,8 @@ def merge_surveys(first: Statistics, second: Statistics) -> Statistics:
     found = {
         "n_rows": first["n_rows"] + second["n_rows"],
         "classes": classes,
-        "mass": _spread(first, "mass", classes) + _spread(second, "mass", classes),
-        "counts": _spread(first, "counts", classes)
-        + _spread(second, "counts", classes),
+        "mass": spread(first, "mass", classes) + spread(second, "mass", classes),
+        "counts": spread(first, "counts", classes) + spread(second, "counts", classes),
         "squares": first["squares"] + second["squares"],
         "low": np.minimum(first["low"], second["low"]),
         "high": np.maximum(first["high"], second["high"]),
@@ -112,7 +111,7 @@ def scale_gamma_of(found: Statistics) -> float:
     return gamma_of_moments(mean, total, len(found["low"]))
 
 
-def _spread(
+def spread(
     part: Statistics, name: str, classes: NDArray[np.generic]
 ) -> NDArray[np.float64]:
     """Numbers of a part's classes, among all classes."""
