@@ -7,20 +7,23 @@ import dask.dataframe as dd
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.cluster import Birch
 from sklearn.exceptions import ConvergenceWarning
 
 from engine_data import ROWS, local_client, make_rows, same_bits, write_parquet
 from localsvm import GradientMetric, MixtureSVC, load, save
-from localsvm.cluster import PDDP, ParallelKMeans
+from localsvm.cluster import ParallelKMeans
 from localsvm.engine import Batches, NotEnoughMemoryError, options
 from localsvm.engine._open import open_partitions
 from localsvm.estimators import _mixture_part_steps
-from localsvm.estimators._base import StageClock, TrainingRows
+from localsvm.estimators._base import TrainingRows
 from localsvm.estimators._gates import GateStep
 from localsvm.estimators._mixture_em import StepOptions, expectation, weighted_by
+from localsvm.estimators._mixture_part_experts import ExpertRows
 from localsvm.estimators._mixture_part_steps import PartitionSteps, PartTargets
 from localsvm.estimators._mixture_partitions import PartitionFit
 from localsvm.solvers import RowTargets, SolverOptions
+from mixture_models import TIGHT
 
 COARSE = {"n_components": 3, "max_iter": 2, "random_state": 0}
 CLOSE = {
@@ -58,8 +61,9 @@ def test_same_model_as_in_memory(n_classes, form):
     # SVMs within 1e-6 of the optimum give steps that differ by about the root of that.
     for name in ("log_likelihood", "accuracy", "validation_accuracy"):
         if name in whole.history_:
+            rtol = 1e-3 if name == "log_likelihood" else 5e-3
             np.testing.assert_allclose(
-                parts.history_[name], whole.history_[name], rtol=1e-3
+                parts.history_[name], whole.history_[name], rtol=rtol
             )
     for name in ("n_components_", "n_iter_", "converged_"):
         assert getattr(parts, name) == getattr(whole, name)
@@ -105,6 +109,66 @@ def test_expectation_and_gate_are_those_in_memory(form):
     assert np.abs(gate.coef - steps.gate.coef).max() > 0.01
 
 
+def rows_with_a_lonely_class():
+    """Rows with clusters of one class, whose SVMs start as constants."""
+    X, y, weight = make_rows(300)
+    X[:60] += 20
+    y[:60] = "ash"
+    return X, y, weight
+
+
+def test_clusters_of_one_class_start_as_constants():
+    X, y, weight = rows_with_a_lonely_class()
+    parameters = CLOSE | {"levels": 2, "n_components": 6, "max_iter": 1}
+    whole = MixtureSVC(**parameters).fit(X, y, weight)
+    parts = fit(Batches.of(X, y, weight, rows=ROWS), parameters=parameters)
+    np.testing.assert_allclose(
+        parts.history_["log_likelihood"], whole.history_["log_likelihood"], rtol=1e-4
+    )
+
+
+def test_likelihood_never_falls_with_loose_svms_either():
+    X, y, _ = make_rows(300, n_classes=2)
+    loose = TIGHT | {"svm_tol": 0.5, "svm_max_iter": 1, "max_iter": 6}
+    course = fit(Batches.of(X, y, rows=ROWS), parameters=loose).history_
+    assert np.diff(course["log_likelihood"]).min() >= -1e-8
+
+
+def test_duals_start_as_the_same_part_of_their_bounds():
+    X, y, weight = rows_with_a_lonely_class()
+    model = MixtureSVC(**CLOSE | {"n_components": 4, "svm_tol": 1e-3})
+    batches = Batches.of(X, y, weight, rows=ROWS)
+    with options(), open_partitions(model, batches, None, None) as rows:
+        steps = start_of(model, rows)
+        before = [solution.problem for solution in steps.solved.solutions]
+        steps._expect(step_options())
+        readers = [ExpertRows(steps.files, steps.step, each, 0.01) for each in range(4)]
+        starts = steps.solved.starts(readers, warm=True)
+        cold = [component for component in range(4) if len(starts[component].cold) == 3]
+        assert 0 < len(cold) < 4
+        assert not steps.experts.coef[cold].any()
+        np.testing.assert_array_equal(
+            steps.experts.intercept[cold], [[1, -1, -1]] * len(cold)
+        )
+        moved = 0
+        for component in range(4):
+            old = before[component].read.weigh(0)
+            new = readers[component].weigh(0)
+            found = np.zeros(len(new))
+            found[new > 0] = starts[component](1, 0, readers[component](0))[0]
+            duals = np.zeros(len(old))
+            if component not in cold and (old > 0).any():
+                duals[old > 0] = steps.solved.solutions[component].duals(1, 0)[0]
+            expected = np.divide(duals * new, old, out=0 * new, where=old > 0)
+            np.testing.assert_allclose(found, expected)
+            moved += np.count_nonzero((found > 0) & (found != duals))
+        steps._keep(np.array([True, False, True, True]))
+        names = [solution.problem.name for solution in steps.solved.solutions]
+    assert moved > 10
+    assert names == ["svm-start-0", "svm-start-2", "svm-start-3"]
+    assert steps.ids.tolist() == [0, 2, 3]
+
+
 def start_of(model, rows):
     """Steps of a fit before the first of them."""
     kept = []
@@ -127,7 +191,7 @@ def test_same_bits_from_every_source_and_driver(tmp_path):
     data = make_rows(n_classes=2, dtype=np.float32)
     X, y, weight = data
     path = write_parquet(tmp_path / "rows.parquet", *data)
-    early = {"parameters": {"early_stopping": True}}
+    early = {"parameters": {"early_stopping": True, "n_components": 2}}
     expected = fit(Batches.of(*data, rows=ROWS), **early)
     assert expected.gates(X).dtype == np.float32
     batches = (
@@ -141,12 +205,13 @@ def test_same_bits_from_every_source_and_driver(tmp_path):
     frame = dd.read_parquet(path, split_row_groups=True)
     for n_workers in (1, 2, 4):
         with local_client(n_workers) as client:
-            found = fit(frame, "label", "weight", **early)
-            assert same_bits(found, expected)
-            if n_workers == 2:
-                assert same_bits(fit(rows, y, weight, **early), expected)
-                again = fit(path, "label", "weight", client=client, **early)
-                assert same_bits(again, expected)
+            if n_workers == 1:
+                found = fit(frame, "label", "weight", **early)
+            elif n_workers == 2:
+                found = fit(rows, y, weight, **early)
+            else:
+                found = fit(path, "label", "weight", client=client, **early)
+        assert same_bits(found, expected)
 
 
 def test_a_fit_that_was_interrupted_goes_on(tmp_path, monkeypatch):
@@ -228,16 +293,12 @@ def test_partitions_without_rows_weight_or_a_class():
         return X[own], y[own], weight[own]
 
     close = CLOSE | {"class_weight": {"ash": 0.0, "birch": 2.0, "cedar": 1.0}}
-    for early in (True, False):
-        parameters = close | {"early_stopping": early}
-        parts = fit(Batches(read, 4), parameters=parameters)
-        whole = MixtureSVC(**parameters).fit(X, y, weight)
-        if not early:
-            np.testing.assert_allclose(
-                parts.decision_function(X), whole.decision_function(X), atol=0.05
-            )
-        assert "ash" not in parts.predict(X)
-        assert parts.score(X, y) > 0.5
+    parts = fit(Batches(read, 4), parameters=close)
+    whole = MixtureSVC(**close).fit(X, y, weight)
+    assert "ash" not in parts.predict(X)
+    np.testing.assert_allclose(
+        parts.decision_function(X), whole.decision_function(X), atol=0.05
+    )
     with pytest.raises(ValueError, match="at least one non-zero"):
         fit(Batches.of(X, y, 0 * weight, rows=ROWS))
 
@@ -247,10 +308,10 @@ def test_partition_of_which_all_rows_are_set_aside():
     early = {"early_stopping": True, "validation_fraction": 0.4}
 
     def read(number):
-        own = slice(0, 280) if number == 0 else slice(279 + number, 280 + number)
+        own = slice(0, 292) if number == 0 else slice(291 + number, 292 + number)
         return X[own], y[own]
 
-    parts = fit(Batches(read, 21), parameters=CLOSE | early)
+    parts = fit(Batches(read, 9), parameters=CLOSE | early)
     whole = MixtureSVC(**CLOSE | early).fit(X, y)
     np.testing.assert_allclose(
         parts.history_["validation_accuracy"],
@@ -300,7 +361,9 @@ def test_what_cannot_be_done_is_said(tmp_path):
     batches = Batches.of(X, y, weight, rows=ROWS)
     refused = {
         "metric must be None": {"metric": GradientMetric()},
-        "needs a clusterer with cluster_centers_; PDDP has none": {"clusterer": PDDP()},
+        "needs a clusterer with cluster_centers_; Birch has none": {
+            "clusterer": Birch()
+        },
         "n_samples=200 should be >= n_clusters=201": {"n_components": 201},
         r"leaves .* rows for training": {
             "early_stopping": True,
@@ -327,4 +390,6 @@ def test_model_file_of_a_fit_to_partitions(tmp_path):
     again = load(tmp_path / "model")
     assert same_bits(again, model)
     np.testing.assert_array_equal(again.responsibilities(X), model.responsibilities(X))
-    assert StageClock().seconds.keys() < model.fit_report_.keys()
+    assert {"scan", "cluster", "write", "expect", "gate", "solve"} == set(
+        model.fit_report_
+    )

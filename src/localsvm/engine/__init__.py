@@ -11,7 +11,13 @@ from localsvm.engine._options import options
 from localsvm.engine._parquet import UnreadablePartitionError
 from localsvm.engine._partitions import Partitions
 from localsvm.engine._source import Batches
-from localsvm.engine._spool import read_array, read_rows, write_folder, write_rows
+from localsvm.engine._spool import (
+    read_array,
+    read_rows,
+    save_array,
+    write_folder,
+    write_rows,
+)
 
 __all__ = [
     "Batches",
@@ -29,6 +35,7 @@ __all__ = [
     "predict_lazily",
     "read_array",
     "read_rows",
+    "save_array",
     "write_folder",
     "write_rows",
 ]

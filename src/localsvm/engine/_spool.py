@@ -108,6 +108,20 @@ def read_array(folder: Path, name: str, *, mapped: bool = False) -> NDArray[Any]
     return np.asarray(np.load(path, "r" if mapped else None, allow_pickle=False))
 
 
+def save_array(path: Path, array: NDArray[Any]) -> None:
+    """Write an array under another name first, so that it is there whole or not.
+
+    Parameters
+    ----------
+    path : Path
+    array : ndarray
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    with temporary.open("wb") as file:
+        np.save(file, array)
+    temporary.replace(path)
+
+
 @dataclass(frozen=True)
 class _SpooledPart(Part):
     folder: Path

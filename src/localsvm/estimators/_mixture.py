@@ -147,7 +147,8 @@ class MixtureSVC(BaseMixture):
     clusterer_ : object
         The fitted clusterer of the start.
     fit_report_ : dict
-        Seconds of the stages "metric", "cluster", "expect", "gate" and "solve".
+        Seconds of the stages "metric", "cluster", "expect", "gate" and "solve"; of
+        rows in partitions also "scan" and "write", and no "metric".
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
 
@@ -185,6 +186,19 @@ class MixtureSVC(BaseMixture):
     and a few passes over each component's rows for the SVMs. Memory above the input: K
     numbers per row, and a dual per class, row and component above
     ``min_responsibility``.
+
+    Rows in partitions are read twice: once to scan them and to draw the k-means sample,
+    once to write them to files, those set aside apart. EM goes over these files: an EM
+    step reads them once for the E-step, about ``2 gate_steps`` times for the gate (for
+    each gate of two levels), and for the SVMs of every component a few times twice, by
+    selective block minimisation until the duality gap over all partitions is below
+    ``svm_tol``. Formulas, sample and rows set aside are those in memory; the SVMs are
+    others within ``svm_tol``, and so the steps are. In memory is a partition, with
+    about 4 K numbers per row, and some 400 MB at most for the rows that a solve is
+    about. The disk holds the rows, 2 K numbers per row, and two duals per class, row
+    and component. ``svm_max_iter`` counts passes over the partitions. ``clusterer`` is
+    fitted to the sample (:class:`~localsvm.cluster.ParallelKMeans` to all rows) and
+    must have ``cluster_centers_``; ``metric`` must be None.
 
     References
     ----------

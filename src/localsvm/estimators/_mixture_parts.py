@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm._plain_file import replacing_file
 from localsvm.engine import (
     Block,
     Statistics,
     read_array,
     read_rows,
+    save_array,
     write_folder,
     write_rows,
 )
@@ -80,8 +80,7 @@ class MixtureFiles:
 
     def write_shares(self, number: int, step: str, shares: NDArray[Any]) -> None:
         """Write responsibilities under the name of a step."""
-        with replacing_file(self._shares_file(number, step)) as file:
-            np.save(file, shares)
+        save_array(self._shares_file(number, step), shares)
 
     def remove_shares(self, number: int, step: str) -> None:
         """Remove the responsibilities of a step."""
@@ -146,9 +145,9 @@ def write_part(
     Returns
     -------
     dict
-        Number of the partition, rows written, their weight, sum of the squared
-        distances to the nearest centre, weights of each cluster, rows of each cluster
-        in the partition ("seen") and by class ("counts").
+        Number of the partition, weight of its rows, sum of their squared distances to
+        the nearest centre, weights of each cluster, rows of each cluster in the
+        partition ("seen") and by class ("counts").
     """
     own = files.of(block.number)
     if not own.exists():
@@ -160,7 +159,7 @@ def write_part(
         _write(own, block.number, rows, len(classes), centers, hold_out)
     return {
         name: read_array(own, name)
-        for name in ("number", "n_rows", "total", "distance", "sizes", "seen", "counts")
+        for name in ("number", "total", "distance", "sizes", "seen", "counts")
     }
 
 
@@ -168,7 +167,7 @@ def merge_written(first: Statistics, second: Statistics) -> Statistics:
     """Add up the sums of two partitions; put what is theirs side by side."""
     return {
         name: np.concatenate([first[name], second[name]])
-        if name in ("number", "n_rows", "seen")
+        if name in ("number", "seen")
         else first[name] + second[name]
         for name in first
     }
@@ -242,7 +241,6 @@ def _write(
     arrays: Statistics = {
         f"shares-{START}": shares.astype(rows.X.dtype),
         "number": np.array([number]),
-        "n_rows": np.array([len(labels)]),
         "total": np.array(training.penalty_weight.sum()),
         "distance": np.array(weight @ distance),
         "sizes": np.bincount(labels, weight, len(centers)).astype(np.float64),

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.engine import Statistics, cancel_event
+from localsvm.engine import Statistics, cancel_event, save_array
 from localsvm.solvers import CodedRows, CodedTask, SelectiveDescent, SolverOptions
 
 # The duals that rows of a partition start with, given the number of the task, that of
@@ -176,7 +176,7 @@ def run_pass(
     descent.finish()
     duals.flush()
     del descent.duals, duals
-    _save(problem.end_file(number, stream, version + 1), descent.vectors)
+    save_array(problem.end_file(number, stream, version + 1), descent.vectors)
     os.replace(temporary, target)
     return descent.n_solves
 
@@ -221,7 +221,7 @@ def merge_terms(first: Statistics, second: Statistics) -> Statistics:
 def write_zeros(problem: PartProblem) -> None:
     """Write the first version of all tasks: nothing is learned."""
     for task in range(len(problem.tasks)):
-        _save(problem.vectors_file(task, 0), np.zeros(problem.shape(task)))
+        save_array(problem.vectors_file(task, 0), np.zeros(problem.shape(task)))
         for stream in range(len(problem.streams)):
             _open_duals(problem, task, stream, problem.duals_file(task, stream, 0))
 
@@ -248,7 +248,7 @@ def write_start(item: tuple[int, int], problem: PartProblem, start: Start) -> No
         duals[:, problem.homes[part][1]] = own
     duals.flush()
     del duals
-    _save(problem.end_file(number, stream, 0), vectors)
+    save_array(problem.end_file(number, stream, 0), vectors)
     os.replace(temporary, target)
 
 
@@ -258,13 +258,13 @@ def join_starts(problem: PartProblem, task: int) -> None:
         np.load(problem.end_file(task, stream, 0))
         for stream in range(len(problem.streams))
     ]
-    _save(problem.vectors_file(task, 0), np.sum(ends, axis=0))
+    save_array(problem.vectors_file(task, 0), np.sum(ends, axis=0))
 
 
 def join_streams(problem: PartProblem, task: int, version: int) -> None:
     """Make one version of the weight vectors of what the streams have changed."""
     end = np.load(problem.end_file(task, 0, version))
-    _save(problem.vectors_file(task, version), end)
+    save_array(problem.vectors_file(task, version), end)
 
 
 def _in_random_order(
@@ -291,14 +291,6 @@ def _open_duals(
 ) -> np.memmap[Any, np.dtype[np.float64]]:
     shape = problem.tasks[task].n_vectors, problem.n_rows(stream)
     return np.lib.format.open_memmap(path, "w+", np.float64, shape)
-
-
-def _save(path: Path, array: NDArray[np.float64]) -> None:
-    """Write an array under another name first."""
-    temporary = _temporary(path)
-    with temporary.open("wb") as file:
-        np.save(file, array)
-    os.replace(temporary, path)
 
 
 def _temporary(path: Path) -> Path:
