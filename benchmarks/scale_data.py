@@ -4,8 +4,8 @@ Of the 581,012 rows 100,000 are set aside as they are, to be tested on. Each of 
 rows is one of the others with Gaussian noise in the ten numeric columns, 5 % of a
 column's standard deviation, and the same label. Columns are float32, the numeric ones
 standardised; the label is the cover type, or whether it is the second, as is usual for
-two classes. ``python benchmarks/scale_data.py FOLDER [--rows N] [--classes 2]`` writes a
-file per million rows, in row groups of 100,000.
+two classes. ``python benchmarks/scale_data.py FOLDER [--rows N] [--classes 2]`` writes
+a file per million rows, in row groups of 100,000.
 """
 
 from __future__ import annotations
