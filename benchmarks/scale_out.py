@@ -103,10 +103,11 @@ def _predict(model: Any, X: Any) -> Any:
 
 
 class _Watch:
-    """Looks now and then how large a folder is."""
+    """Looks now and then by how much a folder has grown."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.largest = folder, 0
+        self._before = _size(folder)
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
 
@@ -120,7 +121,7 @@ class _Watch:
 
     def _look(self) -> None:
         while not self._done.wait(1.0):
-            self.largest = max(self.largest, _size(self.folder))
+            self.largest = max(self.largest, _size(self.folder) - self._before)
 
 
 def _size(folder: Path) -> int:

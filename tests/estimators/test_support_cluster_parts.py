@@ -61,6 +61,19 @@ def test_every_row_is_counted_once(data):
     np.testing.assert_allclose(found.covariance, expected.covariance, atol=1e-12)
 
 
+def test_many_partitions_do_not_make_clusters_much_wider():
+    X = np.random.default_rng(0).standard_normal((6400, 4))
+    y = (X[:, 0] > 0).astype(int)
+    model = SupportClusterSVC(n_clusters=20, random_state=0)
+
+    def spread(*rows):
+        summary = model.fit(*rows).summary_
+        assert summary.n_clusters <= 40
+        return summary.weight @ summary.covariance.sum(axis=1)
+
+    assert spread(Batches.of(X, y, rows=100)) < 1.6 * spread(X, y)
+
+
 def test_same_bits_from_every_source_and_driver(data, tmp_path):
     X, y, weight = data
     path = write_parquet(tmp_path / "rows.parquet", X, y, weight)

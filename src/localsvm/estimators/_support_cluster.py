@@ -31,15 +31,16 @@ from localsvm.estimators._support_cluster_base import (
     narrowed,
 )
 from localsvm.estimators._support_cluster_parts import (
-    as_summary,
+    finish_merging,
     merge_parts,
     summarize_part,
 )
 
 # The table that is read, the rows made of it, and the distinct rows of a class.
 _COPIES = 3.0
-# Clusters of a partition, those that they are merged with, and what comes of it.
-_SUMMARIES = 4
+# Clusters that are merged, as a multiple of those of a partition: both sides, what
+# they are joined to, and what the reduction makes of it.
+_SUMMARIES = 64
 
 
 class SupportClusterSVC(BaseSupportClusterSVC):
@@ -380,9 +381,10 @@ class SupportClusterSVC(BaseSupportClusterSVC):
                 seed,
                 stage="summary",
             )
+            summary = finish_merging(found, clusterer, seed)
         self._warn_of_scales(np.stack([found["low"], found["high"]]))
         self.classes_ = found["classes"]
-        self.summary_ = self._named(as_summary(found))
+        self.summary_ = self._named(summary)
         self._require_memory_to_learn(rows)
         self._begin()
         self._machine = self._learn(clock)

@@ -18,6 +18,10 @@ from localsvm.cluster._distinct import hash_rows
 from localsvm.cluster._summarize import copy_for
 from localsvm.engine import Block, Statistics
 
+# Clusters of a class that are kept while partitions are merged, as a multiple of the
+# most that a partition has: each reduction makes clusters coarser.
+_KEPT = 16
+
 
 def summarize_part(
     block: Block, clusterer: Any, covariance: str, seed: int
@@ -36,36 +40,35 @@ def summarize_part(
         covariance=covariance,
         seed=seed,
     )
-    return found | _as_arrays(summary)
+    counts = _counts(np.asarray(summary.label), found["classes"])
+    return found | _as_arrays(summary, counts)
 
 
 def merge_parts(
     first: Statistics, second: Statistics, clusterer: Any, seed: int
 ) -> Statistics:
-    """Join the clusters of each class and reduce them by the clusterer again."""
+    """Join the clusters of two groups of partitions; reduce them if they are many."""
     found = {
         "classes": np.union1d(first["classes"], second["classes"]),
         "low": np.minimum(first["low"], second["low"]),
         "high": np.maximum(first["high"], second["high"]),
     }
-    parts = [as_summary(part) for part in (first, second) if "weight" in part]
+    parts = [part for part in (first, second) if "weight" in part]
     if not parts:
         return found
-    whole = GaussianSummary.concatenated(parts)
-    label = np.asarray(whole.label)
-    joined = [
-        _reduced(
-            whole.take(label == own),
-            max(int(np.sum(np.asarray(part.label) == own)) for part in parts),
-            clusterer,
-            seed,
-        )
-        for own in np.unique(label)
-    ]
-    return found | _as_arrays(GaussianSummary.concatenated(joined))
+    whole = GaussianSummary.concatenated([_as_summary(part) for part in parts])
+    most = np.max([_most_of(part, found["classes"]) for part in parts], axis=0)
+    return found | _reduce(whole, found["classes"], most, _KEPT, clusterer, seed)
 
 
-def as_summary(part: Statistics) -> GaussianSummary:
+def finish_merging(found: Statistics, clusterer: Any, seed: int) -> GaussianSummary:
+    """Reduce the clusters of each class to as many as the richest partition has."""
+    summary, classes = _as_summary(found), found["classes"]
+    most = _most_of(found, classes)
+    return _as_summary(_reduce(summary, classes, most, 1, clusterer, seed))
+
+
+def _as_summary(part: Statistics) -> GaussianSummary:
     """Clusters of :func:`summarize_part` and :func:`merge_parts`."""
     if "weight" not in part:
         raise ValueError("Sample weights must contain at least one non-zero number.")
@@ -74,19 +77,51 @@ def as_summary(part: Statistics) -> GaussianSummary:
     )
 
 
-def _as_arrays(summary: GaussianSummary) -> Statistics:
+def _as_arrays(summary: GaussianSummary, most: NDArray[np.intp]) -> Statistics:
     arrays = {
         "weight": summary.weight,
         "mean": summary.mean,
         "label": np.asarray(summary.label),
+        "most": most,
     }
     if summary.covariance is not None:
         arrays["covariance"] = summary.covariance
     return arrays
 
 
+def _counts(label: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+    return np.bincount(np.searchsorted(classes, label), minlength=len(classes))
+
+
+def _most_of(part: Statistics, classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Most clusters that a partition has of each of the classes."""
+    most = np.zeros(len(classes), dtype=np.intp)
+    most[np.searchsorted(classes, part["classes"])] = part["most"]
+    return most
+
+
+def _reduce(
+    clusters: GaussianSummary,
+    classes: NDArray[Any],
+    most: NDArray[np.intp],
+    kept: int,
+    clusterer: Any,
+    seed: int,
+) -> Statistics:
+    """Cluster the clusters of each class that has more than ``kept * most``."""
+    label = np.asarray(clusters.label)
+    joined = []
+    for own, limit in zip(classes, most.tolist(), strict=True):
+        members = clusters.take(label == own)
+        if members.n_clusters > kept * limit:
+            members = _reduced(members, limit, clusterer, seed)
+        if members.n_clusters:
+            joined.append(members)
+    return _as_arrays(GaussianSummary.concatenated(joined), most)
+
+
 def _reduced(
-    clusters: GaussianSummary, larger: int, clusterer: Any, seed: int
+    clusters: GaussianSummary, n_clusters: int, clusterer: Any, seed: int
 ) -> GaussianSummary:
     """Cluster the means, each with the weight of its cluster, in a random order."""
     clusters = clusters.take(np.argsort(hash_rows(clusters.mean, seed), kind="stable"))
@@ -94,7 +129,7 @@ def _reduced(
         copy = copy_for(clusterer, clusters.n_clusters, seed)
     else:
         # A mixture cannot count a cluster by its weight.
-        copy = ThresholdClustering(larger)
+        copy = ThresholdClustering(n_clusters)
     copy.fit(clusters.mean, sample_weight=clusters.weight)
     return clusters.merged(_from_zero(copy.labels_))
 
