@@ -19,6 +19,7 @@ from engine_data import local_client, make_rows, same_bits, write_parquet
 from localsvm.engine import Batches, UnreadablePartitionError, options
 
 PARTS = "localsvm.estimators._part_solver"
+STEPS = "localsvm.estimators._mixture_part_steps"
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +66,15 @@ def run_fit(name, folder, *fault):
             *("ClusteredSVC", f"{PARTS}:evaluate_part", "1", []), marks=pytest.mark.slow
         ),
         ("ClusteredSVC", f"{PARTS}:_remove_older", "2", []),
+        ("MixtureSVC", "localsvm.solvers:SelectiveDescent:finish", "20", []),
+        pytest.param(
+            *("MixtureSVC", f"{STEPS}:PartitionSteps:write_down", "2", []),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            *("MixtureSVC", f"{STEPS}:MixtureFiles:remove_shares", "25", []),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_fit_that_was_killed_goes_on(

@@ -46,7 +46,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -274,22 +273,32 @@ def _go_on(
         for task, version in versions:
             join_streams(solver.problem, task, version)
         judging.append((solver.problem, versions))
-    parts = [
-        (index, number)
-        for index, (solver, _) in enumerate(going)
-        for number in sorted(solver.problem.homes)
-    ]
-    found = first.rows.run(
-        _call_own, parts, evaluate_part, judging, stage=f"{stage}-gap"
-    )
-    sums = [
-        reduce(merge_terms, islice(found, len(solver.problem.homes)))
-        for solver, _ in going
-    ]
+    numbers = sorted(set().union(*(solver.problem.homes for solver, _ in going)))
+    found = first.rows.run(_evaluate_all, numbers, judging, stage=f"{stage}-gap")
+    sums = reduce(_merge_all, found)
     out_of_time = first.clock.remaining() == 0.0
     return [
         solver.judge(states, own, out_of_time)
         for (solver, states), own in zip(going, sums, strict=True)
+    ]
+
+
+def _evaluate_all(
+    number: int, judging: Sequence[tuple[PartProblem, tuple[tuple[int, int], ...]]]
+) -> list[Statistics | None]:
+    """Terms of several problems on a partition; None for one without rows there."""
+    return [
+        evaluate_part(number, problem, versions) if number in problem.homes else None
+        for problem, versions in judging
+    ]
+
+
+def _merge_all(
+    first: list[Statistics | None], second: list[Statistics | None]
+) -> list[Statistics | None]:
+    return [
+        other if one is None else one if other is None else merge_terms(one, other)
+        for one, other in zip(first, second, strict=True)
     ]
 
 
