@@ -196,9 +196,10 @@ class MixtureSVC(BaseMixture):
     others within ``svm_tol``, and so the steps are. In memory is a partition, with
     about 4 K numbers per row, and some 400 MB at most for the rows that a solve is
     about. The disk holds the rows, 2 K numbers per row, and two duals per class, row
-    and component. ``svm_max_iter`` counts passes over the partitions. ``clusterer`` is
-    fitted to the sample (:class:`~localsvm.cluster.ParallelKMeans` to all rows) and
-    must have ``cluster_centers_``; ``metric`` must be None.
+    and component. ``svm_max_iter`` counts passes over the partitions, in which rows of
+    float32 reach gaps of about 1e-5. ``clusterer`` is fitted to the sample
+    (:class:`~localsvm.cluster.ParallelKMeans` to all rows) and must have
+    ``cluster_centers_``; ``metric`` must be None.
 
     References
     ----------
