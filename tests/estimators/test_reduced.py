@@ -12,14 +12,13 @@ from sklearn.svm import SVC
 
 from conftest import store
 from localsvm import ReducedSVC
-from localsvm.estimators._dual_space import UnitSolution
 from localsvm.estimators._reduction import (
     ReductionSettings,
     TwoClassRows,
     open_rows,
 )
 from localsvm.kernels import Kernel
-from localsvm.solvers import KernelOptions, Status
+from localsvm.solvers import KernelOptions
 from oracles import kernel_svm
 from oracles.local_svm import make_classes
 
@@ -197,11 +196,10 @@ def test_representative_with_a_dual_is_opened(representative):
     sign = np.array([1.0, 1.0, -1.0, -1.0])
     rows = TwoClassRows(np.zeros((4, 1)), sign, np.ones(4), np.array([0, 0, 1, 1]))
     duals = np.array([0.5, 0.0, -0.5, 0.0])
-    last = UnitSolution(duals, 2 * sign, 0.0, None, Status.converged, 1)
     settings = ReductionSettings(
         representative, False, 0.0, None, 10.0, KernelOptions()
     )
-    opened, _ = open_rows(rows, np.zeros(4, dtype=bool), duals, last, settings)
+    opened, _ = open_rows(rows, np.zeros(4, dtype=bool), duals, 2 * sign, settings)
     expected = duals != 0 if representative == "pseudo_center" else np.zeros(4)
     np.testing.assert_array_equal(opened, expected)
 

@@ -122,7 +122,7 @@ class FeatureSpace:
         self, units: Units, options: KernelOptions, start: Floats | None
     ) -> UnitSolution:
         """Solve the SVM of the units; few features by an interior point method."""
-        Z = self.X if units.are_all_rows else self._means(units)
+        Z = self.X if units.are_all_rows else self.means(units)
         if self.by_interior_point:
             found = solve_linear_box(Z, units.sign, units.bounds, tol=_GAP)
             return self._answer(
@@ -140,7 +140,8 @@ class FeatureSpace:
             certificate.n_iter,
         )
 
-    def _means(self, units: Units) -> Any:
+    def means(self, units: Units) -> Any:
+        """Weighted means of the rows of each unit."""
         means = units.shares @ self.X
         if sparse.issparse(means):
             return sparse.csr_array(means, dtype=self.X.dtype)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from localsvm._checks import check_squares, column_range
 from localsvm.cluster._row_sample import RowSample
@@ -44,6 +45,7 @@ def survey_part(block: Block) -> Statistics:
         "squares": np.array(weight @ squared_norms(block.X)),
         "low": low,
         "high": high,
+        "is_sparse": np.array(sparse.issparse(block.X)),
     }
     if weight.any():
         found["moments"] = np.array([weight.sum(), *entry_moments(block.X, weight)])
@@ -61,6 +63,7 @@ def merge_surveys(first: Statistics, second: Statistics) -> Statistics:
         "squares": first["squares"] + second["squares"],
         "low": np.minimum(first["low"], second["low"]),
         "high": np.maximum(first["high"], second["high"]),
+        "is_sparse": first["is_sparse"] | second["is_sparse"],
     }
     moments = [part["moments"] for part in (first, second) if "moments" in part]
     if moments:

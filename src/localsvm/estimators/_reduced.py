@@ -17,8 +17,10 @@ from localsvm._checks import (
     real,
     with_methods,
 )
+from localsvm.engine import Partitions
 from localsvm.estimators._base import StageClock, TrainingRows
 from localsvm.estimators._reduced_base import BaseReducedSVC
+from localsvm.estimators._reduced_partitions import ReducedPartitionFit
 
 
 class ReducedSVC(BaseReducedSVC):
@@ -224,7 +226,7 @@ class ReducedSVC(BaseReducedSVC):
         clock = StageClock(self.max_time)
         self._kernel = self._resolve_kernel(rows)
         with clock.stage("merge"):
-            merged = self._merge(rows)
+            merged, first = self._merge(rows)
         with clock.stage("kernel"):
             space = self._make_space(merged)
         if self.method == "reduce":
@@ -235,8 +237,17 @@ class ReducedSVC(BaseReducedSVC):
         else:
             with clock.stage("solve"):
                 solutions = self._solve_all(merged, space, clock)
-        self._keep(merged, solutions)
+        self._keep(merged, first, solutions)
         self.fit_report_ = {**clock.seconds, "method": self.method_}
+
+    def _fit_partitions(self, rows: Partitions) -> None:
+        if self.method == "all":
+            raise ValueError(
+                "method='all' needs all rows in memory; for rows in partitions use "
+                "'auto' or 'reduce', which give the same solution from the rows that "
+                "can matter."
+            )
+        ReducedPartitionFit(self, rows).run()
 
     def _decide(self, X: Any) -> NDArray[Any]:
         return np.asarray(self._sums(X) + self.intercept_, dtype=X.dtype)

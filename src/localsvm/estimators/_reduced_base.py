@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,11 +37,46 @@ from localsvm.estimators._reduction import (
     ReducedSolution,
     ReductionSettings,
     TwoClassRows,
+    dual_objective,
     reduce_units,
+    signs_of_tasks,
     solve_all,
 )
 from localsvm.kernels import Kernel, scale_gamma
 from localsvm.solvers import Endings, KernelOptions, Status, decide_in_blocks
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a task ended.
+
+    Attributes
+    ----------
+    intercept, objective, violation : float
+    rows_used : sequence of int
+    status : Status
+    n_iter : int
+    """
+
+    intercept: float
+    objective: float
+    violation: float
+    rows_used: Sequence[int]
+    status: Status
+    n_iter: int
+
+    @classmethod
+    def of(cls, rows: TwoClassRows, solution: ReducedSolution) -> Ending:
+        """Say how a solution of these rows ended."""
+        last = solution.last
+        return cls(
+            last.intercept,
+            dual_objective(rows, solution),
+            solution.violation,
+            solution.rows_used,
+            last.status,
+            last.n_iter,
+        )
 
 
 class BaseReducedSVC(BaseLocalClassifier):
@@ -99,16 +136,23 @@ class BaseReducedSVC(BaseLocalClassifier):
         self.gamma_ = float(gamma)
         return Kernel(self.kernel, self.gamma_, self.degree, self.coef0)
 
-    def _merge(self, rows: TrainingRows) -> TrainingRows:
-        """Merge equal rows of a class, in an order that depends on content alone."""
+    def _merge(self, rows: TrainingRows) -> tuple[TrainingRows, NDArray[np.intp]]:
+        """Merge equal rows of a class, in an order that depends on content alone.
+
+        Returns
+        -------
+        merged : TrainingRows
+        first : ndarray
+            Where each stands among all rows, or the first of its copies.
+        """
         first, kind = distinct_rows(
             rows.X, rows.penalty_weight, self._draw_seed(), rows.class_index
         )
-        self._first = first
         weight = merge_weights(rows.penalty_weight, kind)
-        return TrainingRows(
+        merged = TrainingRows(
             take_rows(rows.X, first), rows.class_index[first], weight, weight
         )
+        return merged, first
 
     def _make_space(self, rows: TrainingRows) -> DualSpace:
         """Choose where to solve: features, a shared matrix, or kernel rows."""
@@ -147,33 +191,21 @@ class BaseReducedSVC(BaseLocalClassifier):
 
     def _cluster(self, rows: TrainingRows) -> NDArray[np.intp]:
         """Cluster each class once, for all tasks."""
-        clusters = np.zeros(len(rows.class_index), dtype=np.intp)
         template = PDDP() if self.clusterer is None else self.clusterer
-        n_clusters, seed = 0, self._draw_seed()
-        for label in np.unique(rows.class_index):
-            own = np.flatnonzero(rows.class_index == label)
-            X = take_rows(rows.X, own)
-            clusterer = copy_for(template, len(own), seed).fit(X)
-            clusters[own] = n_clusters + hard_labels(clusterer, X)
-            n_clusters = int(clusters.max()) + 1
-        return clusters
+        seed = self._draw_seed()
+        return cluster_classes(
+            rows.X, rows.class_index, lambda _, n_rows: copy_for(template, n_rows, seed)
+        )
 
     def _tasks(
         self, rows: TrainingRows, clusters: NDArray[np.intp] | None
     ) -> list[TwoClassRows]:
         """Two classes are one task, more are one each against the rest."""
-        n_classes = len(self.classes_)
-        positive = [1] if n_classes == 2 else range(n_classes)
         if clusters is None:
             clusters = np.zeros(len(rows.class_index), dtype=np.intp)
         return [
-            TwoClassRows(
-                rows.X,
-                np.where(rows.class_index == label, 1.0, -1.0),
-                self.C * rows.penalty_weight,
-                clusters,
-            )
-            for label in positive
+            TwoClassRows(rows.X, sign, self.C * rows.penalty_weight, clusters)
+            for sign in signs_of_tasks(rows.class_index, len(self.classes_))
         ]
 
     def _solve_all(
@@ -213,7 +245,7 @@ class BaseReducedSVC(BaseLocalClassifier):
         return map_in_threads(reduce, self._tasks(rows, clusters), n_jobs, cancel)
 
     def _options(
-        self, tol: float, clock: StageClock, cancel: threading.Event
+        self, tol: float, clock: StageClock, cancel: threading.Event | None
     ) -> KernelOptions:
         max_iter = np.iinfo(np.int64).max if self.max_iter == -1 else self.max_iter
         return KernelOptions(
@@ -224,37 +256,43 @@ class BaseReducedSVC(BaseLocalClassifier):
             cancel=cancel,
         )
 
-    def _keep(self, rows: TrainingRows, solutions: list[ReducedSolution]) -> None:
+    def _keep(
+        self,
+        rows: TrainingRows,
+        first: NDArray[np.intp],
+        solutions: list[ReducedSolution],
+    ) -> None:
         duals = np.array([solution.duals for solution in solutions])
         support = np.flatnonzero(duals.any(axis=0))
-        self.support_ = self._first[support]
+        self.support_ = first[support]
         self.dual_coef_ = duals[:, support]
-        self.intercept_ = np.array([each.last.intercept for each in solutions])
         self._support_rows = take_rows(rows.X, support)
         self._coef = self._weights(solutions)
-        self.n_rows_used_ = [solution.rows_used for solution in solutions]
-        self.passes_ = np.array([len(used) - 1 for used in self.n_rows_used_])
-        self.violation_ = max(solution.violation for solution in solutions)
-        self.exact_ = bool(self.violation_ <= self.tol)
-        self.n_iter_ = max(1, *(solution.last.n_iter for solution in solutions))
-        self.dual_objective_ = np.array(
+        self._keep_endings(
             [
-                dual_objective(task, each)
+                Ending.of(task, each)
                 for task, each in zip(self._tasks(rows, None), solutions, strict=True)
             ]
         )
-        check_solution(
-            Endings(
-                np.array([self._status(each).value for each in solutions]),
-                np.array([solution.violation for solution in solutions]),
-            ),
-            self,
-        )
 
-    def _status(self, solution: ReducedSolution) -> Status:
-        """How a task ended; what is exact has converged, whatever its solver says."""
-        exact = solution.violation <= self.tol
-        return Status.converged if exact else solution.last.status
+    def _keep_endings(self, endings: list[Ending]) -> None:
+        """Say how the tasks ended; warn of those that a limit has stopped."""
+        self.intercept_ = np.array([each.intercept for each in endings])
+        self.n_rows_used_ = [list(each.rows_used) for each in endings]
+        self.passes_ = np.array([len(used) - 1 for used in self.n_rows_used_])
+        violations = np.array([each.violation for each in endings])
+        self.violation_ = float(violations.max())
+        self.exact_ = bool(self.violation_ <= self.tol)
+        self.n_iter_ = max(1, *(each.n_iter for each in endings))
+        self.dual_objective_ = np.array([each.objective for each in endings])
+        # What is exact has converged, whatever its solver says.
+        status = [
+            Status.converged if each.violation <= self.tol else each.status
+            for each in endings
+        ]
+        check_solution(
+            Endings(np.array([each.value for each in status]), violations), self
+        )
 
     def _weights(self, solutions: list[ReducedSolution]) -> NDArray[np.float64]:
         """Weights of the features; those of an interior point are no sum of duals."""
@@ -275,16 +313,66 @@ class BaseReducedSVC(BaseLocalClassifier):
         if self.kernel == "linear":
             with single_threaded_libraries():
                 return np.asarray(X @ self._coef.T, dtype=np.float64)
-        if not len(self.support_):
-            return np.zeros((X.shape[0], len(self.intercept_)))
-        X = stored_as(X, self._support_rows)
-        Z = self._support_rows
-        if sparse.issparse(Z):
-            return decide_in_blocks(
-                lambda part: self._kernel(part, Z), self.dual_coef_, X, self.n_jobs
-            )
-        compare = self._kernel.compare_with(Z, self.gamma_)
-        return decide_in_blocks(compare, self.dual_coef_, X, self.n_jobs)
+        return kernel_sums(
+            self._kernel, X, self._support_rows, self.dual_coef_, self.n_jobs
+        )
+
+
+def kernel_sums(
+    kernel: Kernel,
+    X: Any,
+    support: Any,
+    duals: NDArray[np.float64],
+    n_jobs: int | None,
+) -> NDArray[np.float64]:
+    """Decisions without intercepts, of shape (n_samples, n_tasks).
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : ndarray or CSR of shape (n_samples, n_features)
+    support : ndarray or CSR of shape (n_support, n_features)
+    duals : ndarray of shape (n_tasks, n_support)
+    n_jobs : int or None
+    """
+    if not support.shape[0]:
+        return np.zeros((X.shape[0], len(duals)))
+    X = stored_as(X, support)
+    if sparse.issparse(support):
+        return decide_in_blocks(lambda part: kernel(part, support), duals, X, n_jobs)
+    return decide_in_blocks(
+        kernel.compare_with(support, kernel.gamma), duals, X, n_jobs
+    )
+
+
+def cluster_classes(
+    X: Any,
+    class_index: NDArray[np.int32],
+    make_clusterer: Callable[[int, int], Any],
+) -> NDArray[np.intp]:
+    """Cluster the rows of each class.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n_samples, n_features)
+    class_index : ndarray of shape (n_samples,)
+    make_clusterer : callable
+        Gives a new clusterer for a class and the number of its rows.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        From 0; clusters of different classes have different numbers.
+    """
+    clusters = np.zeros(len(class_index), dtype=np.intp)
+    n_clusters = 0
+    for label in np.unique(class_index).tolist():
+        own = np.flatnonzero(class_index == label)
+        rows = take_rows(X, own)
+        clusterer = make_clusterer(label, len(own)).fit(rows)
+        clusters[own] = n_clusters + hard_labels(clusterer, rows)
+        n_clusters = int(clusters.max()) + 1
+    return clusters
 
 
 def kernel_matrix(kernel: Kernel, X: Any, n_jobs: int | None) -> NDArray[Any]:
@@ -296,11 +384,3 @@ def kernel_matrix(kernel: Kernel, X: Any, n_jobs: int | None) -> NDArray[Any]:
 
     map_row_blocks(fill_block, X.shape[0], n_jobs)
     return values
-
-
-def dual_objective(rows: TwoClassRows, solution: ReducedSolution) -> float:
-    """Objective of the dual over all rows."""
-    sums = solution.last.decisions - solution.last.intercept
-    coef = solution.last.coef
-    squared = solution.duals @ sums if coef is None else coef @ coef
-    return float(solution.duals @ rows.sign - squared / 2)

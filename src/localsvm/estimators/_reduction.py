@@ -17,6 +17,7 @@ Flags = NDArray[np.bool_]
 
 _OUTSIDE, _INSIDE = 0, 1
 _CLOSING_PASSES = 3
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -94,11 +95,31 @@ class ReducedSolution:
     rows_used: list[int] = field(default_factory=list)
 
 
+def signs_of_tasks(class_index: NDArray[np.int32], n_classes: int) -> list[Floats]:
+    """Sides of the rows: two classes are one task, more are one each against the rest.
+
+    Parameters
+    ----------
+    class_index : ndarray of shape (n_samples,)
+    n_classes : int
+
+    Returns
+    -------
+    list of ndarray of shape (n_samples,)
+        +1 and -1.
+    """
+    positive = [1] if n_classes == 2 else range(n_classes)
+    return [np.where(class_index == label, 1.0, -1.0) for label in positive]
+
+
 def solve_all(
-    rows: TwoClassRows, space: DualSpace, options: KernelOptions
+    rows: TwoClassRows,
+    space: DualSpace,
+    options: KernelOptions,
+    start: Floats | None = None,
 ) -> ReducedSolution:
-    """Solve the SVM of all rows at once."""
-    last = space.solve(rows.all_units(), options, None)
+    """Solve the SVM of all rows at once, from given duals where the solver can."""
+    last = space.solve(rows.all_units(), options, start)
     violation = largest_violation(rows, last.duals, last.decisions)
     return ReducedSolution(last.duals, last, violation, [len(rows.sign)])
 
@@ -111,9 +132,10 @@ def reduce_units(
     side = np.zeros(len(rows.sign), dtype=np.intp)
     duals = np.zeros(len(rows.sign))
     used: list[int] = []
-    units = make_units(rows, opened, side, _first_representative(space, settings))
+    first = first_representative(space.averages_cheaply, settings)
+    units = make_units(rows, opened, side, first)
     while True:
-        last = space.solve(units, settings.options, _unit_duals(units, duals))
+        last = space.solve(units, settings.options, unit_duals(units, duals))
         used.append(len(units.sign))
         duals = np.asarray(units.shares.T @ last.duals)
         violation = largest_violation(rows, duals, last.decisions)
@@ -124,7 +146,7 @@ def reduce_units(
         # Closing rows again may go round in circles, so it ends after a few passes.
         may_close = settings.representative == "mean" and len(used) <= _CLOSING_PASSES
         kept = opened & is_free(rows, duals) if may_close else opened
-        opened, side = open_rows(rows, kept, duals, last, settings)
+        opened, side = open_rows(rows, kept, duals, last.decisions, settings)
         if np.array_equal(opened, before):
             return ReducedSolution(duals, last, violation, used)
         closed = ~opened
@@ -138,7 +160,7 @@ def open_rows(
     rows: TwoClassRows,
     kept: Flags,
     duals: Floats,
-    last: UnitSolution,
+    decisions: Floats,
     settings: ReductionSettings,
 ) -> tuple[Flags, NDArray[np.intp]]:
     """Lines 10 to 20: rows that become units, and the side of the margin of others.
@@ -146,7 +168,7 @@ def open_rows(
     A pseudo-centre that has a dual is opened: dropped, it would leave duals that do not
     sum to zero.
     """
-    margin = rows.sign * last.decisions
+    margin = rows.sign * decisions
     inside = margin < 1 - settings.band
     near = np.abs(margin - 1) <= settings.band
     alone = np.zeros(len(margin), dtype=bool)
@@ -154,14 +176,14 @@ def open_rows(
         near |= inside
     if settings.representative == "pseudo_center":
         alone = duals != 0
-    wrong = violations(rows, duals, last.decisions - rows.sign) > settings.tol
+    wrong = violations(rows, duals, decisions - rows.sign) > settings.tol
     side = np.where(inside, _INSIDE, _OUTSIDE)
     return (kept | near | alone | wrong) & (rows.bounds > 0), side
 
 
-def _first_representative(space: DualSpace, settings: ReductionSettings) -> str:
+def first_representative(averages_cheaply: bool, settings: ReductionSettings) -> str:
     """Choose what stands for clusters at first, when every row is in one."""
-    if settings.representative == "mean" and not space.averages_cheaply:
+    if settings.representative == "mean" and not averages_cheaply:
         return "weighted_center"
     return settings.representative
 
@@ -226,10 +248,16 @@ def pseudo_centers(
 
 
 def violations(rows: TwoClassRows, duals: Floats, gradient: Floats) -> Floats:
-    """How far each row is from where it may stay, given the intercept (2.16)."""
+    """How far each row is from where it may stay, given the intercept (2.16).
+
+    Infinite for a row whose dual is beyond its bound, as that of a row may be that
+    stands for others.
+    """
     rises, falls = may_move(rows, duals)
     slack = rows.sign * gradient
-    return np.maximum(np.where(rises, -slack, 0.0), np.where(falls, slack, 0.0))
+    away = np.maximum(np.where(rises, -slack, 0.0), np.where(falls, slack, 0.0))
+    beyond = rows.sign * duals > rows.bounds * (1 + _ROUNDING)
+    return np.where(beyond, np.inf, away)
 
 
 def may_move(rows: TwoClassRows, duals: Floats) -> tuple[Flags, Flags]:
@@ -250,7 +278,15 @@ def largest_violation(rows: TwoClassRows, duals: Floats, decisions: Floats) -> f
     return float(violations(rows, duals, decisions - rows.sign).max(initial=0.0))
 
 
-def _unit_duals(units: Units, duals: Floats) -> Floats:
+def dual_objective(rows: TwoClassRows, solution: ReducedSolution) -> float:
+    """Objective of the dual over all rows."""
+    sums = solution.last.decisions - solution.last.intercept
+    coef = solution.last.coef
+    squared = solution.duals @ sums if coef is None else coef @ coef
+    return float(solution.duals @ rows.sign - squared / 2)
+
+
+def unit_duals(units: Units, duals: Floats) -> Floats:
     """Where the units start: the sum of the duals of their rows."""
     pattern = units.shares.copy()
     pattern.data = np.ones_like(pattern.data)

@@ -50,6 +50,10 @@ def _check_coef(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
         raise ValueError(
             f"_coef has {values['_coef'].shape[1]} columns; expected {expected}."
         )
+    # With the linear kernel a model of rows in partitions has left them there.
+    n_rows, n_support = values["_support_rows"].shape[0], dims["supports"]
+    if n_rows != n_support and (n_rows or kernel != "linear"):
+        raise ValueError(f"_support_rows has {n_rows} rows; expected {n_support}.")
 
 
 _LINEAR: Fields = {
@@ -72,7 +76,7 @@ SPECS = (
             "support_": indices("supports"),
             "dual_coef_": doubles("tasks", "supports"),
             "intercept_": doubles("tasks"),
-            "_support_rows": Rows("supports", "columns"),
+            "_support_rows": Rows("support_rows", "columns"),
             "_coef": doubles("tasks", "weights"),
             "n_rows_used_": Told(),
             "passes_": indices("tasks"),
@@ -81,7 +85,6 @@ SPECS = (
             "n_iter_": Whole(1),
             "dual_objective_": doubles("tasks", finite=False),
         },
-        left_out=frozenset({"_first"}),
         check=_check_coef,
     ),
     *(Spec(cls, "linear", _LINEAR) for cls in (LinearSVC, LogisticRegression)),
