@@ -12,7 +12,7 @@ from engine_data import ROWS, local_client, make_rows, same_bits, write_parquet
 from localsvm import ClusteredSVC, GradientMetric, load, save
 from localsvm.cluster import PDDP, ParallelKMeans
 from localsvm.engine import Batches, NotEnoughMemoryError, options
-from localsvm.estimators import _part_solver
+from localsvm.estimators import _clustered_partitions, _part_solver
 
 MODEL = {"n_clusters": 5, "C": 0.3, "tol": 1e-5, "random_state": 0}
 FORMS = [
@@ -162,6 +162,18 @@ def test_partitions_without_rows_weight_or_a_class(small_solves):
         fit(Batches.of(X, y, 0 * weight, rows=ROWS))
 
 
+@pytest.mark.parametrize("form", [{}, {"multi_class": "crammer_singer"}], ids=str)
+def test_partitions_of_a_few_rows(form):
+    X, y, weight = make_rows(120, n_classes=4)
+    few = {"n_clusters": 3, "tol": 1e-4} | form
+    parts = fit(Batches.of(X, y, weight, rows=2), parameters=few)
+    whole = ClusteredSVC(**MODEL | few).fit(X, y, weight)
+    assert parts.duality_gap_ <= 1e-4
+    np.testing.assert_allclose(
+        parts.decision_function(X), whole.decision_function(X), atol=0.06
+    )
+
+
 def test_weight_two_is_the_row_twice(small_solves):
     X, y, weight = make_rows(300, n_classes=2)
     weighted = fit(Batches.of(X, y, weight, rows=ROWS))
@@ -234,9 +246,17 @@ def test_what_is_wrong_is_said():
 
 def test_memory_is_checked(tmp_path):
     path = write_parquet(tmp_path / "rows.parquet", *make_rows())
-    message = r"4 columns x 8 bytes x 3 copies \+ 244 bytes\) \+ 1\.1 MB"
+    message = r"4 columns x 8 bytes x 4 copies \+ 608 bytes\) \+ 736 kB"
     with pytest.raises(NotEnoughMemoryError, match=message):
         fit(path, "label", "weight", memory_limit="1MB")
+
+
+def test_memory_of_many_weights_is_checked(monkeypatch):
+    X, y, weight = make_rows()
+    batches = Batches.of(X, y, weight, rows=ROWS)
+    monkeypatch.setattr(_clustered_partitions, "_VECTOR_COPIES", 10**12)
+    with pytest.raises(NotEnoughMemoryError, match="A pass over .*fewer regions"):
+        fit(batches, memory_limit="100GB")
 
 
 def test_model_file_of_a_fit_to_partitions(tmp_path):

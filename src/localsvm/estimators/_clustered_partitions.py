@@ -33,6 +33,9 @@ from localsvm.estimators._regional_model import RegionalModel
 from localsvm.estimators._scale import SCALED_C, intercept_constant
 from localsvm.solvers import CodedTask, LinearSolution, SolverOptions
 
+# Arrays as large as the weight vectors of a task that a solve makes.
+_VECTOR_COPIES = 8
+
 
 class PartitionFit:
     """Steps of the fit of one ClusteredSVC.
@@ -62,18 +65,37 @@ class PartitionFit:
             fitted = clusterer.fit(self.rows, scan)
         with self.clock.stage("assign"):
             problem = self._assign(fitted, scan)
+        # Now the rows of every partition are known, and the weight vectors.
+        self.rows.require_memory_of(
+            self._memory(problem),
+            int(problem.sizes.max()),
+            "A pass over the largest partition",
+            "Use smaller partitions, fewer regions or allow more memory.",
+        )
         with self.clock.stage("solve"):
             solution = PartSolver(self.rows, problem, self.clock).run()
         self._store(solution)
         check_solution(solution, self.model)
 
-    def _memory(self) -> MemoryNeed:
+    def _memory(self, problem: PartProblem | None = None) -> MemoryNeed:
+        """What a pass takes; its weight vectors too, once their number is known.
+
+        A partition is there as it is worked on, the next is read meanwhile, and where
+        all rows are in doubt they are copied twice.
+        """
         source, model = self.rows.source, self.model
+        itemsize = source.dtype.itemsize
         codes = model.n_nearest if model.assignment == "soft" else 1
-        per_row = 2 * 8.0 * (codes + 1) + 100.0
-        row_bytes = source.n_features * source.dtype.itemsize + per_row
+        code_bytes = (4 + itemsize) * (codes + 1) + 20.0
+        shape = (0, 1, 0) if problem is None else problem.shape(0)
+        dual_bytes = 24.0 * shape[1]
+        row_bytes = source.n_features * itemsize + code_bytes + dual_bytes
         working = working_bytes(row_bytes, source.n_rows)
-        return MemoryNeed(copies=3.0, bytes_per_row=per_row, fixed=working)
+        return MemoryNeed(
+            copies=4.0,
+            bytes_per_row=4 * (code_bytes + dual_bytes),
+            fixed=working + _VECTOR_COPIES * 8.0 * np.prod(shape),
+        )
 
     def _scan(self, clusterer: PartClusterer) -> Statistics:
         n_rows = self.rows.source.n_rows

@@ -105,13 +105,17 @@ class SelectiveDescent:
             self._solve_waiting(self.options.max_iter if alone else _EPOCHS)
 
     def _solve_waiting(self, epochs: int) -> None:
-        parts = self._waiting if self._kept is None else [*self._waiting, self._kept]
-        chosen = _Chosen.joined(parts)
-        self._waiting, self._kept = [], None
+        chosen = self._take_waiting()
         self._solve(chosen, epochs)
         distance = _distance(self._compare(chosen), chosen.rows)
         nearest = np.argsort(distance, kind="stable")[: _KEPT * self.capacity]
         self._kept = chosen.take(np.sort(nearest))
+
+    def _take_waiting(self) -> _Chosen:
+        """Join the rows that wait and those that are kept; leave none."""
+        parts = self._waiting if self._kept is None else [*self._waiting, self._kept]
+        self._waiting, self._kept = [], None
+        return _Chosen.joined(parts)
 
     def _compare(self, chosen: _Chosen) -> RowTerms:
         scores = self.task.decide(chosen.rows, self.vectors)
