@@ -255,7 +255,7 @@ def test_memory_of_many_weights_is_checked(monkeypatch):
     X, y, weight = make_rows()
     batches = Batches.of(X, y, weight, rows=ROWS)
     monkeypatch.setattr(_clustered_partitions, "_VECTOR_COPIES", 10**12)
-    with pytest.raises(NotEnoughMemoryError, match="A pass over .*fewer regions"):
+    with pytest.raises(NotEnoughMemoryError, match=r"A pass over .*fewer regions"):
         fit(batches, memory_limit="100GB")
 
 

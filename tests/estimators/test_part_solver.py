@@ -10,7 +10,7 @@ from localsvm.engine import Batches, options
 from localsvm.engine._open import open_partitions
 from localsvm.estimators._base import StageClock
 from localsvm.estimators._part_passes import PartProblem
-from localsvm.estimators._part_solver import PartSolver, solve_together, split_streams
+from localsvm.estimators._part_solver import PartSolver, solve_together
 from localsvm.solvers import CodedRows, CodedTask, SolverOptions
 
 N_ROWS, N_MACHINES, PART_ROWS = 240, 3, 50
@@ -62,7 +62,6 @@ def make_problem(folder, read, *, loss="hinge", positive=1, tol=1e-6):
         read=read,
         tasks=(CodedTask(2, positive, N_MACHINES, 1.0, loss),),
         sizes=sizes,
-        streams=split_streams(sizes),
         n_features=4,
         capacity=60,
         options=SolverOptions(loss=loss, tol=tol, max_iter=1000, seed=3),
@@ -120,7 +119,7 @@ def test_weights_are_what_the_duals_define(rows):
     problem = make_problem(rows.folder, make_copies())
     solution = solve(rows, problem)
     total = np.zeros(problem.shape(0))
-    for number in problem.homes:
+    for number in problem.places:
         part = problem.read(number)
         duals = solution.duals(0, number)
         assert np.all((duals >= 0) & (duals <= part.bounds))

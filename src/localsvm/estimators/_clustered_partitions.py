@@ -26,7 +26,6 @@ from localsvm.estimators._part_solution import PartSolution
 from localsvm.estimators._part_solver import (
     PartSolver,
     rows_of_a_solve,
-    split_streams,
     working_bytes,
 )
 from localsvm.estimators._regional_model import RegionalModel
@@ -78,7 +77,7 @@ class PartitionFit:
         check_solution(solution, self.model)
 
     def _memory(self, problem: PartProblem | None = None) -> MemoryNeed:
-        """What a pass takes; its weight vectors too, once their number is known.
+        """Say what a pass takes; with a problem, its weight vectors too.
 
         A partition is there as it is worked on, the next is read meanwhile, and where
         all rows are in doubt they are copied twice.
@@ -182,7 +181,6 @@ class PartitionFit:
             read=coding.read,
             tasks=self._tasks(coding),
             sizes=sizes,
-            streams=split_streams(sizes),
             n_features=source.n_features,
             capacity=rows_of_a_solve(row_bytes),
             options=SolverOptions(

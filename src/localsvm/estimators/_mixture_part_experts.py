@@ -86,7 +86,7 @@ class SameRates:
     def __call__(self, task: int, number: int, rows: CodedRows) -> NDArray[np.float64]:
         """Duals of the rows of a partition."""
         problem = self.before.problem
-        if task in self.cold or number not in problem.homes:
+        if task in self.cold or number not in problem.places:
             return np.zeros((1, rows.n_rows))
         reader: Any = problem.read
         bounds, now = reader.weigh(number), self.now.weigh(number)
@@ -225,8 +225,6 @@ class ExpertSolver:
                 read=readers[component],
                 tasks=self.tasks,
                 sizes=sizes,
-                # One stream each, as the components are many.
-                streams=(tuple(np.flatnonzero(sizes).tolist()),),
                 n_features=source.n_features,
                 capacity=rows_of_a_solve(row_bytes),
                 options=replace(options, max_time=None, n_threads=1),

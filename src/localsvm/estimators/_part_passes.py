@@ -40,8 +40,6 @@ class PartProblem:
         The SVMs. They see the same rows and have their own duals and weights.
     sizes : ndarray of shape (n_partitions,)
         Rows that ``read`` gives.
-    streams : tuple of tuple of int
-        Partitions with rows, as they are passed over at the same time.
     n_features : int
     capacity : int
         Rows of a solve that are new to it.
@@ -54,24 +52,18 @@ class PartProblem:
     read: Callable[[int], CodedRows]
     tasks: tuple[CodedTask, ...]
     sizes: NDArray[np.int64]
-    streams: tuple[tuple[int, ...], ...]
     n_features: int
     capacity: int
     options: SolverOptions
 
     @cached_property
-    def homes(self) -> dict[int, tuple[int, slice]]:
-        """Stream of each partition, and the places of its rows there."""
-        found = {}
-        for stream, numbers in enumerate(self.streams):
-            ends = np.cumsum(self.sizes[list(numbers)]).tolist()
-            for number, end in zip(numbers, ends, strict=True):
-                found[number] = stream, slice(end - int(self.sizes[number]), end)
-        return found
-
-    def n_rows(self, stream: int) -> int:
-        """Rows of a stream."""
-        return int(self.sizes[list(self.streams[stream])].sum())
+    def places(self) -> dict[int, slice]:
+        """Places of the rows of each partition that has some, among all rows."""
+        starts = np.concatenate([[0], np.cumsum(self.sizes)]).tolist()
+        return {
+            number: slice(starts[number], starts[number + 1])
+            for number in np.flatnonzero(self.sizes).tolist()
+        }
 
     def shape(self, task: int) -> tuple[int, int, int]:
         """Shape of the weight vectors of a task."""
@@ -82,30 +74,18 @@ class PartProblem:
         """File of the weight vectors of a task after so many passes."""
         return self.folder / f"{self.name}-vectors-{task}-{version}.npy"
 
-    def end_file(self, task: int, stream: int, version: int) -> Path:
-        """File of the weight vectors that a stream ends with."""
-        return self.folder / f"{self.name}-end-{task}-{stream}-{version}.npy"
-
-    def duals_file(self, task: int, stream: int, version: int) -> Path:
-        """File of the duals of the rows of a stream after so many passes."""
-        return self.folder / f"{self.name}-duals-{task}-{stream}-{version}.npy"
+    def duals_file(self, task: int, version: int) -> Path:
+        """File of the duals of a task after so many passes."""
+        return self.folder / f"{self.name}-duals-{task}-{version}.npy"
 
     def files(self, task: int, version: int) -> list[Path]:
         """All files of a task after so many passes."""
-        return [
-            self.vectors_file(task, version),
-            *(
-                file(task, stream, version)
-                for stream in range(len(self.streams))
-                for file in (self.end_file, self.duals_file)
-            ),
-        ]
+        return [self.vectors_file(task, version), self.duals_file(task, version)]
 
     def duals(self, task: int, version: int, number: int) -> NDArray[np.float64]:
         """Duals of the rows of a partition, of shape (n_vectors, n_rows)."""
-        stream, own = self.homes[number]
-        stored = np.load(self.duals_file(task, stream, version), mmap_mode="r")
-        return np.array(stored[:, own])
+        stored = np.load(self.duals_file(task, version), mmap_mode="r")
+        return np.array(stored[:, self.places[number]])
 
 
 @dataclass(frozen=True)
@@ -131,15 +111,14 @@ class PartDuals:
 
 
 def run_pass(
-    item: tuple[int, int, int, float], problem: PartProblem, deadline: float | None
+    item: tuple[int, int, float], problem: PartProblem, deadline: float | None
 ) -> int:
-    """Take a task over a stream once, from one version of its files to the next.
+    """Take a task over all partitions once, from one version of its files to the next.
 
     Parameters
     ----------
     item : tuple
-        Number of the task, of the stream, of the passes before, and the primal
-        objective after them.
+        Number of the task, of the passes before, and the primal objective after them.
     problem : PartProblem
     deadline : float or None
         Time, as of ``time.time``, after which the rest of the pass is left out.
@@ -149,13 +128,13 @@ def run_pass(
     int
         Number of solves.
     """
-    number, stream, version, objective = item
+    number, version, objective = item
     cancel = cancel_event()
-    target = problem.duals_file(number, stream, version + 1)
+    target = problem.duals_file(number, version + 1)
     temporary = _temporary(target)
-    shutil.copyfile(problem.duals_file(number, stream, version), temporary)
+    shutil.copyfile(problem.duals_file(number, version), temporary)
     duals = np.load(temporary, mmap_mode="r+")
-    seed = _seed(problem, number, version, stream)
+    seed = _seed(problem, number, version)
     descent = SelectiveDescent(
         problem.tasks[number],
         np.load(problem.vectors_file(number, version)),
@@ -164,7 +143,7 @@ def run_pass(
         objective,
         replace(problem.options, cancel=cancel, seed=seed),
     )
-    for part, rows in _in_random_order(problem, stream, seed):
+    for part, rows in _in_random_order(problem, seed):
         if cancel is not None and cancel.is_set():
             raise InterruptedError("cancelled")
         if deadline is not None:
@@ -172,11 +151,11 @@ def run_pass(
             if left <= 0:
                 break
             descent.options = replace(descent.options, max_time=left)
-        descent.look(rows, problem.homes[part][1].start)
+        descent.look(rows, problem.places[part].start)
     descent.finish()
     duals.flush()
     del descent.duals, duals
-    save_array(problem.end_file(number, stream, version + 1), descent.vectors)
+    save_array(problem.vectors_file(number, version + 1), descent.vectors)
     os.replace(temporary, target)
     return descent.n_solves
 
@@ -222,56 +201,39 @@ def write_zeros(problem: PartProblem) -> None:
     """Write the first version of all tasks: nothing is learned."""
     for task in range(len(problem.tasks)):
         save_array(problem.vectors_file(task, 0), np.zeros(problem.shape(task)))
-        for stream in range(len(problem.streams)):
-            _open_duals(problem, task, stream, problem.duals_file(task, stream, 0))
+        _open_duals(problem, task, problem.duals_file(task, 0))
 
 
-def write_start(item: tuple[int, int], problem: PartProblem, start: Start) -> None:
-    """Write the first version of a task and a stream: given duals, put into bounds.
+def write_start(number: int, problem: PartProblem, start: Start) -> None:
+    """Write the first version of a task: given duals, put into their bounds.
 
     Parameters
     ----------
-    item : (int, int)
-        Number of the task and of the stream.
+    number : int
+        Of the task.
     problem : PartProblem
     start : callable
     """
-    number, stream = item
     task, vectors = problem.tasks[number], np.zeros(problem.shape(number))
-    target = problem.duals_file(number, stream, 0)
+    target = problem.duals_file(number, 0)
     temporary = _temporary(target)
-    duals = _open_duals(problem, number, stream, temporary)
-    for part in problem.streams[stream]:
+    duals = _open_duals(problem, number, temporary)
+    for part in problem.places:
         rows = problem.read(part)
         own = task.within_bounds(rows, start(number, part, rows))
         vectors += task.weigh(rows, own)
-        duals[:, problem.homes[part][1]] = own
+        duals[:, problem.places[part]] = own
     duals.flush()
     del duals
-    save_array(problem.end_file(number, stream, 0), vectors)
+    save_array(problem.vectors_file(number, 0), vectors)
     os.replace(temporary, target)
 
 
-def join_starts(problem: PartProblem, task: int) -> None:
-    """Add up what the duals of all streams define at the start."""
-    ends = [
-        np.load(problem.end_file(task, stream, 0))
-        for stream in range(len(problem.streams))
-    ]
-    save_array(problem.vectors_file(task, 0), np.sum(ends, axis=0))
-
-
-def join_streams(problem: PartProblem, task: int, version: int) -> None:
-    """Make one version of the weight vectors of what the streams have changed."""
-    end = np.load(problem.end_file(task, 0, version))
-    save_array(problem.vectors_file(task, version), end)
-
-
 def _in_random_order(
-    problem: PartProblem, stream: int, seed: int
+    problem: PartProblem, seed: int
 ) -> Iterator[tuple[int, CodedRows]]:
-    """Partitions of a stream; the next one is read while one is worked on."""
-    order = np.random.default_rng(seed).permutation(problem.streams[stream]).tolist()
+    """Partitions with rows; the next one is read while one is worked on."""
+    order = np.random.default_rng(seed).permutation(list(problem.places)).tolist()
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(problem.read, order[0])
         for index, number in enumerate(order):
@@ -281,15 +243,15 @@ def _in_random_order(
             yield number, rows
 
 
-def _seed(problem: PartProblem, task: int, version: int, stream: int) -> int:
-    words = (problem.options.seed, task, version, stream)[: 4 if stream else 3]
+def _seed(problem: PartProblem, task: int, version: int) -> int:
+    words = (problem.options.seed, task, version)
     return int(np.random.SeedSequence(words).generate_state(1, np.uint32)[0])
 
 
 def _open_duals(
-    problem: PartProblem, task: int, stream: int, path: Path
+    problem: PartProblem, task: int, path: Path
 ) -> np.memmap[Any, np.dtype[np.float64]]:
-    shape = problem.tasks[task].n_vectors, problem.n_rows(stream)
+    shape = problem.tasks[task].n_vectors, int(problem.sizes.sum())
     return np.lib.format.open_memmap(path, "w+", np.float64, shape)
 
 

@@ -12,8 +12,8 @@ How to use it in a method:
 
        problem = PartProblem(
            folder=rows.folder, name="solve", read=reader, tasks=tasks, sizes=sizes,
-           streams=split_streams(sizes), n_features=n_features,
-           capacity=rows_of_a_solve(row_bytes), options=SolverOptions(tol=..., ...),
+           n_features=n_features, capacity=rows_of_a_solve(row_bytes),
+           options=SolverOptions(tol=..., ...),
        )
        solution = PartSolver(rows, problem, clock).run()
        weights = solution.vectors(task)  # (n_nodes, n_vectors, n_features + 1)
@@ -38,6 +38,12 @@ How to use it in a method:
 With a checkpoint, the state after each pass is saved under the name of the problem, and
 ``run`` goes on from it, a finished one at once; so the files must stay until what
 follows of them is saved too. The result depends on the partitions, not on workers.
+
+Tasks run in parallel, and so do problems, but the rows of a task are passed over one
+after the other. Streams over parts of the rows that are joined after each pass (CoCoA+,
+Ma et al. 2015) do not pay: their local problems are those of the whole with a C as many
+times larger as there are streams, for which coordinate descent takes as many times more
+visits of a row, and what they disagree about dies away slowly.
 """
 
 from __future__ import annotations
@@ -49,7 +55,6 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from localsvm.engine import Partitions, Statistics
 from localsvm.estimators._base import StageClock
@@ -57,8 +62,6 @@ from localsvm.estimators._part_passes import (
     PartProblem,
     Start,
     evaluate_part,
-    join_starts,
-    join_streams,
     merge_terms,
     run_pass,
     write_start,
@@ -87,11 +90,6 @@ def working_bytes(row_bytes: float, n_rows: int | None) -> float:
     """Memory of a pass besides the partitions that it reads."""
     most = _WORKING_COPIES * _WORKING_BYTES
     return most if n_rows is None else min(most, _WORKING_COPIES * row_bytes * n_rows)
-
-
-def split_streams(sizes: NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
-    """Split the partitions with rows into those that are passed over at once."""
-    return (tuple(np.flatnonzero(sizes).tolist()),)
 
 
 class PartSolver:
@@ -131,13 +129,12 @@ class PartSolver:
         """
         return solve_together([self], [start])[0]
 
-    def passes(self, states: Sequence[TaskState]) -> list[tuple[int, int, int, float]]:
+    def passes(self, states: Sequence[TaskState]) -> list[tuple[int, int, float]]:
         """List what ``run_pass`` takes, for the tasks that are not done."""
         return [
-            (task, stream, state.version, state.primal)
+            (task, state.version, state.primal)
             for task, state in enumerate(states)
             if state.status is None
-            for stream in range(len(self.problem.streams))
         ]
 
     def judge(
@@ -240,17 +237,13 @@ def _write_starts(
     if not warm:
         return
     items = [
-        (index, (task, stream))
+        (index, task)
         for index, (solver, _) in enumerate(warm)
         for task in range(len(solver.problem.tasks))
-        for stream in range(len(solver.problem.streams))
     ]
     first, arguments = warm[0][0], [each for _, each in warm]
     stage = f"{first.problem.name}-start"
     list(first.rows.run(_call_own, items, write_start, arguments, stage=stage))
-    for solver, _ in warm:
-        for task in range(len(solver.problem.tasks)):
-            join_starts(solver.problem, task)
 
 
 def _go_on(
@@ -267,13 +260,8 @@ def _go_on(
     passing = [(solver.problem, deadline) for solver, _ in going]
     stage = first.problem.name
     list(first.rows.run(_call_own, items, run_pass, passing, stage=stage))
-    judging = []
-    for solver, states in going:
-        versions = next_versions(states)
-        for task, version in versions:
-            join_streams(solver.problem, task, version)
-        judging.append((solver.problem, versions))
-    numbers = sorted(set().union(*(solver.problem.homes for solver, _ in going)))
+    judging = [(solver.problem, next_versions(states)) for solver, states in going]
+    numbers = sorted(set().union(*(solver.problem.places for solver, _ in going)))
     found = first.rows.run(_evaluate_all, numbers, judging, stage=f"{stage}-gap")
     sums = reduce(_merge_all, found)
     out_of_time = first.clock.remaining() == 0.0
@@ -288,7 +276,7 @@ def _evaluate_all(
 ) -> list[Statistics | None]:
     """Terms of several problems on a partition; None for one without rows there."""
     return [
-        evaluate_part(number, problem, versions) if number in problem.homes else None
+        evaluate_part(number, problem, versions) if number in problem.places else None
         for problem, versions in judging
     ]
 
