@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -161,7 +162,11 @@ def test_a_corrupt_row_group_loses_nothing(name, tmp_path, monkeypatch):
         expected = clone(model).fit(path, "label", "weight")
         path.write_bytes(corrupt)
         with options(checkpoint=tmp_path / "state", checkpoint_seconds=0.0):
-            with pytest.raises(UnreadablePartitionError, match=message):
+            # Threads that read ahead are still at it when the error is raised.
+            with (
+                ended_threads(),
+                pytest.raises(UnreadablePartitionError, match=message),
+            ):
                 clone(model).fit(path, "label", "weight")
             path.write_bytes(content)
             reads = count_reads(monkeypatch)
@@ -171,6 +176,15 @@ def test_a_corrupt_row_group_loses_nothing(name, tmp_path, monkeypatch):
     # others in any order; a second pass begins when they are done.
     assert sorted(reads[:4]) == [16, 17, 18, 19]
     assert sorted(reads[4:]) == list(range(20)) * (N_PASSES[name] - 1)
+
+
+@contextmanager
+def ended_threads():
+    """Wait for the threads that were begun inside."""
+    before = set(threading.enumerate())
+    yield
+    for thread in set(threading.enumerate()) - before:
+        thread.join()
 
 
 def count_reads(monkeypatch):
