@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from engine_data import make_rows
-from localsvm import ClusteredSVC, MixtureSVC, SupportClusterSVC
+from localsvm import ClusteredSVC, MixtureSVC, ReducedSVC, SupportClusterSVC
 from localsvm.engine import Batches, options
 
 N_BATCHES, BATCH_ROWS = 20, 30
@@ -24,6 +24,7 @@ MODELS = {
         4, C=0.3, tol=1e-4, n_nearest=2, random_state=0, n_jobs=2
     ),
     "MixtureSVC": MixtureSVC(2, max_iter=2, random_state=0, n_jobs=2),
+    "ReducedSVC": ReducedSVC(C=3.0, random_state=0, n_jobs=2),
     "SupportClusterSVC": SupportClusterSVC(6, random_state=0),
 }
 X, Y, WEIGHT = make_rows(N_BATCHES * BATCH_ROWS)

@@ -16,6 +16,7 @@ from localsvm.estimators._reduction import (
     ReductionSettings,
     TwoClassRows,
     open_rows,
+    violations,
 )
 from localsvm.kernels import Kernel
 from localsvm.solvers import KernelOptions
@@ -202,6 +203,17 @@ def test_representative_with_a_dual_is_opened(representative):
     opened, _ = open_rows(rows, np.zeros(4, dtype=bool), duals, 2 * sign, settings)
     expected = duals != 0 if representative == "pseudo_center" else np.zeros(4)
     np.testing.assert_array_equal(opened, expected)
+
+
+def test_a_dual_beyond_its_bound_is_no_solution():
+    rows = TwoClassRows(
+        np.zeros((2, 1)), np.array([1.0, -1.0]), np.ones(2), np.arange(2)
+    )
+    on_margin = np.array([0.0, 0.0])
+    found = [
+        violations(rows, size * rows.sign, on_margin).tolist() for size in (1.0, 1.1)
+    ]
+    assert found == [[0.0, 0.0], [np.inf, np.inf]]
 
 
 def test_rows_that_are_all_support_vectors():

@@ -44,8 +44,8 @@ class ReducedSVC(BaseReducedSVC):
         "all" solves for all rows at once: the linear kernel of up to 200 columns by an
         interior point method, whatever C is; else by sequential minimal optimisation,
         on one kernel matrix for all classes if it fits ``cache_size``. "reduce" opens
-        clusters as said above. "auto" is "all": no data were found on which clusters
-        are faster, see Notes.
+        clusters as said above. "auto" is "all" for rows in memory: no data were found
+        on which clusters are faster, see Notes. For rows in partitions it is "reduce".
     solver : {"auto", "smo", "interior_point"}, default="auto"
         "interior_point" is for the linear kernel and dense rows; its cost grows with
         the square of the number of columns. "auto" takes it for up to 200 of them.
@@ -56,13 +56,14 @@ class ReducedSVC(BaseReducedSVC):
         Whether rows far inside the margin stay in groups, too (condition 2); the paper
         only leaves those outside it.
     band : float, default=0.2
-        Rows whose margin is within this of one are opened.
+        Rows whose margin is within this of one are opened; see Notes for partitions.
     max_passes : int or None, default=None
         Passes after the first SVM. None goes on until the solution is exact; the paper
         takes one.
     clusterer : clusterer or None, default=None
         None is :class:`~localsvm.cluster.PDDP` with the square root of a class's rows
-        as the number of clusters. A copy is fitted to each class.
+        as the number of clusters. A copy is fitted to each class, and in partitions to
+        each class of each partition.
     class_weight : dict, "balanced" or None, default=None
     tol : float, default=1e-3
         Largest violation of the optimality conditions.
@@ -94,14 +95,15 @@ class ReducedSVC(BaseReducedSVC):
         How it was solved, in words.
     intercept_ : ndarray of shape (n_tasks,)
     support_ : ndarray of shape (n_support,)
-        Training rows with a dual in any task.
+        Training rows with a dual in any task. Rows in partitions are counted in the
+        order of the partitions.
     dual_coef_ : ndarray of shape (n_tasks, n_support)
         Signed duals.
     gamma_ : float
     n_iter_ : int
         Most steps of a solver.
     fit_report_ : dict
-        Seconds per stage, and ``method_``.
+        Seconds per stage, and ``method_``; for partitions the rows that travelled.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
 
@@ -123,6 +125,20 @@ class ReducedSVC(BaseReducedSVC):
     representative that has a dual stays, since without it the duals would not sum to
     zero.
 
+    Rows in partitions. The rows of each partition are clustered where they are and
+    written to files; a first SVM is that of all clusters. After each SVM every
+    partition looks at all of its rows, so that ``violation_`` and ``exact_`` hold of
+    all rows, and the next SVM is trained, until it is exact. With the linear kernel
+    rows stay where they are: a cluster is parted by the side of the margin that its
+    rows are on, and only means of the parts travel. When all rows of each part are on
+    one side, the SVM of the means is that of the rows by Proposition 2.1, and their
+    number is a small part of the rows; ``band`` plays no role with ``use_bounds``. With
+    other kernels the rows that the paper opens travel, wrong ones first, at most twice
+    as many as the last SVM had; pseudo-centres stand for the others. Those are more
+    than the support vectors, by a half as a rule, and are in memory together: the SVM
+    is solved by one task per class. A smaller ``band`` lets fewer travel, in more
+    passes.
+
     Several classes are one against the rest, on the same clusters. With the linear
     kernel ``coef_``, of shape (n_tasks, n_features), holds the weights of the features.
 
@@ -130,6 +146,10 @@ class ReducedSVC(BaseReducedSVC):
     ----------
     D. Boley, D. Cao. Training support vector machines using adaptive clustering. SIAM
     International Conference on Data Mining, 2004.
+
+    Y. W. Park, D. Klabjan. An aggregate and iterative disaggregate algorithm with
+    proven optimality in machine learning. Machine Learning 105, 2016. (Parting by
+    sides, for partitions.)
 
     Examples
     --------
