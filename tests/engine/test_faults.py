@@ -187,11 +187,16 @@ def test_a_corrupt_row_group_loses_nothing(name, tmp_path, monkeypatch):
 
 @contextmanager
 def ended_threads():
-    """Wait for the threads that were begun inside."""
+    """Wait for the threads of pools that were begun inside."""
     before = set(threading.enumerate())
     yield
-    for thread in set(threading.enumerate()) - before:
-        thread.join()
+    deadline = time.monotonic() + 60
+    while any(
+        thread.name.startswith("ThreadPoolExecutor")
+        for thread in set(threading.enumerate()) - before
+    ):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def count_reads(monkeypatch):
