@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 GB = 1_000_000_000
@@ -15,30 +15,36 @@ class Case:
 
     method: str
     n_rows: int
-    n_classes: int = 2
     workers: int = 1
     driver: str = "threads"
+    n_classes: int = 7
     limit: int = 2 * GB
     settings: dict[str, Any] = field(default_factory=dict)
 
 
-# Rows from which the cost model of a method is taken, and rows to check it with.
-SIZES = {
-    "SupportClusterSVC": (2 * MILLION, 20 * MILLION),
-    "ClusteredSVC": (2 * MILLION, 20 * MILLION),
-}
-
-
 def cases() -> list[Case]:
-    """All fits, the short ones first."""
-    made = [Case("SGDClassifier", 20 * MILLION)]
-    for method, sizes in SIZES.items():
-        for n_rows in sizes:
-            one = Case(method, n_rows)
-            made += [one, replace(one, workers=2)]
-            if n_rows == 20 * MILLION:
-                made += [
-                    replace(one, driver="dask", workers=workers) for workers in (1, 2)
-                ]
-    made.append(Case("ClusteredSVC", 20 * MILLION, n_classes=7, workers=2))
-    return made
+    """All fits. The smallest of a method is what its cost model is taken from."""
+    return [
+        Case("SGDClassifier", 20 * MILLION),
+        Case("SupportClusterSVC", 2 * MILLION),
+        *_on_one_and_two("SupportClusterSVC", 20 * MILLION, "threads"),
+        *_on_one_and_two("SupportClusterSVC", 20 * MILLION, "dask"),
+        *_on_one_and_two("ClusteredSVC", 2 * MILLION, "threads"),
+        *_on_one_and_two("ClusteredSVC", 2 * MILLION, "dask"),
+        Case("ClusteredSVC", 20 * MILLION, workers=2),
+        *_of_two_classes("LocalSVC", {}),
+        *_of_two_classes("MixtureSVC", {}),
+        *_of_two_classes("ReducedSVC", {"kernel": "linear"}),
+    ]
+
+
+def _on_one_and_two(method: str, n_rows: int, driver: str) -> list[Case]:
+    return [Case(method, n_rows, workers, driver) for workers in (1, 2)]
+
+
+def _of_two_classes(method: str, settings: dict[str, Any]) -> list[Case]:
+    sizes = ((MILLION // 10, 1), (MILLION // 2, 1), (MILLION // 2, 2))
+    return [
+        Case(method, n_rows, workers, n_classes=2, settings=settings)
+        for n_rows, workers in sizes
+    ]
