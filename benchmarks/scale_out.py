@@ -49,7 +49,7 @@ def run(case: Case, folder: Path) -> dict[str, Any]:
     with ExitStack() as stack:
         client = stack.enter_context(_cluster(case)) if case.driver == "dask" else None
         if client is None:
-            resource.setrlimit(resource.RLIMIT_DATA, (case.limit, case.limit))
+            stack.enter_context(_limited(case.limit))
         watch = stack.enter_context(_Watch(folder / "work"))
         before, begin = _traffic(), time.perf_counter()
         model = _fit(case, source, folder / "work", client)
@@ -70,6 +70,14 @@ def run(case: Case, folder: Path) -> dict[str, Any]:
         "gap": getattr(model, "duality_gap_", None),
         "n_tasks": len(getattr(model, "intercept_", [0])),
     }
+
+
+@contextmanager
+def _limited(size: int) -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (size, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_DATA, before)
 
 
 def _fit(case: Case, source: Path, work: Path, client: Any) -> Any:
