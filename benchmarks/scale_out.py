@@ -15,12 +15,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -31,13 +32,13 @@ import pandas as pd
 import psutil
 import pyarrow.parquet as pq
 from markdown import load
-from records import RESULTS, peak_bytes, save, show
+from records import RESULTS, peak_bytes, reset_peak, save, show
 from scale_cases import Case, cases
 from scale_data import GROUP_ROWS, LABEL, rows_folder, split, write
 from sklearn.linear_model import SGDClassifier
 
 import localsvm
-from localsvm.engine import options
+from localsvm.engine import NotEnoughMemoryError, options
 
 NAME = "scale_out"
 COMMAND = "python benchmarks/scale_out.py FOLDER"
@@ -51,10 +52,12 @@ def run(case: Case, folder: Path) -> dict[str, Any]:
         if client is None:
             stack.enter_context(_limited(case.limit))
         watch = stack.enter_context(_Watch(folder / "work"))
+        checked = _checked_bytes(case, source)
+        rest = [reset_peak()] if client is None else _of_workers(client, reset_peak)
         before, begin = _traffic(), time.perf_counter()
         model = _fit(case, source, folder / "work", client)
         seconds, sent = time.perf_counter() - begin, _traffic() - before
-        peaks = [peak_bytes()] if client is None else _worker_peaks(client)
+        peaks = [peak_bytes()] if client is None else _of_workers(client, peak_bytes)
     _, (X, y) = split(case.n_classes)
     return {
         **asdict(case),
@@ -62,11 +65,12 @@ def run(case: Case, folder: Path) -> dict[str, Any]:
         "rows_per_second": case.n_rows / seconds,
         "accuracy": 100 * float(np.mean(_predict(model, X) == y)),
         "peak_gb": max(peaks) / 1e9,
-        "all_peaks_gb": sum(peaks) / 1e9,
+        "rest_gb": max(rest) / 1e9,
+        "checked_gb": None if checked is None else checked / 1e9,
         "disk_gb": watch.largest / 1e9,
         "network_gb": None if client is None else sent / 1e9,
         "stages": getattr(model, "fit_report_", {}),
-        "passes": int(getattr(model, "n_iter_", 1)),
+        "rounds": _rounds(model),
         "gap": getattr(model, "duality_gap_", None),
         "n_tasks": len(getattr(model, "intercept_", [0])),
     }
@@ -159,8 +163,31 @@ def _cluster(case: Case) -> Iterator[Any]:
         yield client
 
 
-def _worker_peaks(client: Any) -> list[int]:
-    return list(client.run(peak_bytes).values())
+def _of_workers(client: Any, measure: Callable[[], int]) -> list[int]:
+    return list(client.run(measure).values())
+
+
+def _checked_bytes(case: Case, source: Path) -> float | None:
+    """Ask the check before the start for the memory of one task."""
+    if case.method == "SGDClassifier":
+        return None
+    model = getattr(localsvm, case.method)(**case.settings)
+    try:
+        with options(memory_limit=1):
+            model.fit(source, LABEL)
+    except NotEnoughMemoryError as error:
+        size, unit = re.findall(r" needs ([\d.]+) (\w+) = ", str(error))[0]
+        return float(size) * {"kB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
+    raise RuntimeError("A fit was not refused that has one byte.")
+
+
+def _rounds(model: Any) -> int:
+    """How often a method goes over the rows: passes, or steps of EM."""
+    if hasattr(model, "history_"):
+        return len(model.history_["seconds"])
+    if hasattr(model, "passes_"):
+        return int(max(model.passes_)) + 1
+    return int(model.n_iter_) if hasattr(model, "clusterer_") else 1
 
 
 def _traffic() -> int:
