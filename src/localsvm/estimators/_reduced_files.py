@@ -307,7 +307,8 @@ def _units_as_arrays(rows: Travelled, groups: list[Groups]) -> Arrays:
 def _save(path: Path, arrays: Arrays) -> None:
     """Write a file under another name first: a task may run twice."""
     temporary = path.with_name(f".{secrets.token_hex(8)}.npz")
-    np.savez(temporary, allow_pickle=False, **arrays)
+    plain: dict[str, Any] = dict(arrays)
+    np.savez(temporary, **plain)
     os.replace(temporary, path)
 
 
