@@ -121,7 +121,7 @@ def local(base: dict[str, Any], size: Size) -> Cost:
 
 
 def mixture(base: dict[str, Any], size: Size) -> Cost:
-    """Steps of EM over files: one look for the E-step, ten for the gate, the SVMs."""
+    """Look at all rows to expect, ten times for the gate, some for the SVMs."""
     growth, stages = size.n_rows / base["n_rows"], base["stages"]
     steps = size.rounds / base["rounds"]
     looks, n_components = 1 + 10 + 3, 10

@@ -21,13 +21,18 @@ from local_tables import local_accuracy, local_search, local_speed
 from mixture_tables import mixture_accuracy, mixture_speed
 from onnx_tables import onnx_parity
 from reduced_tables import reduced_accuracy, reduced_speed
+from scale_tables import scale_check, scale_out, scale_paper, scale_workers
 from serve_tables import serve_load
 from staged_tables import adult_story, demo, staged, staged_summary
 from support_tables import support_accuracy, support_privacy, support_speed
 from tune_tables import tune
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "benchmarks.md")
+PAGES = (
+    ROOT / "README.md",
+    ROOT / "docs" / "benchmarks.md",
+    ROOT / "docs" / "guide" / "how_far.md",
+)
 SECTIONS = (
     staged,
     staged_summary,
@@ -50,6 +55,10 @@ SECTIONS = (
     adult_story,
     tune,
     serve_load,
+    scale_out,
+    scale_workers,
+    scale_check,
+    scale_paper,
 )
 
 
