@@ -18,6 +18,8 @@ Statistics = dict[str, NDArray[Any]]
 
 _FORMAT, _VERSION = "checkpoint", 1
 _STORED = ("<f8", "<f4", "<i8", "<i4", "|u1")
+# None has two bytes: those are widened.
+_SAME_SIZE = {1: "|u1", 2: "", 4: "<i4", 8: "<i8"}
 
 
 class Checkpoint:
@@ -52,6 +54,8 @@ class Checkpoint:
         for key, kind in header["arrays"].items():
             if isinstance(kind, list):
                 state[key] = np.array(kind, dtype=str)
+            elif np.dtype(kind).itemsize == 2:
+                state[key] = arrays[key].astype(kind)
             else:
                 state[key] = arrays[key].view(kind)
         return state
@@ -112,12 +116,13 @@ def describe(estimator: Any, identities: list[str]) -> dict[str, str]:
 
 
 def _storable(array: NDArray[Any]) -> NDArray[Any]:
-    """Another view of the same bytes where the file has no such type."""
-    array = np.asarray(array, order="C")
-    if array.dtype.str in _STORED:
+    """Another view of the same bytes, or a wider type, where the file has no such."""
+    dtype = array.dtype.newbyteorder("<")
+    array = np.asarray(array, dtype=dtype, order="C")
+    if dtype.str in _STORED:
         return array
-    if array.dtype == np.uint64:
-        return array.view(np.int64)
-    if array.dtype == np.bool_:
-        return array.view(np.uint8)
-    raise TypeError(f"A state cannot hold the type {array.dtype}.")
+    if dtype.kind not in "biufmM" or dtype.itemsize not in _SAME_SIZE:
+        raise TypeError(f"A state cannot hold the type {dtype}.")
+    if dtype.itemsize == 2:
+        return array.astype(np.float32 if dtype.kind == "f" else np.int32)
+    return array.view(_SAME_SIZE[dtype.itemsize])
