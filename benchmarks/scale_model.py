@@ -106,11 +106,14 @@ def clustered(base: dict[str, Any], size: Size) -> Cost:
 
 
 def local(base: dict[str, Any], size: Size) -> Cost:
-    """Rows are sorted into cells, and cells are solved, with the rows around them."""
+    """Rows are sorted into cells, and cells are solved, with the rows around them.
+
+    These rows spread in many directions: the search compares each with all others.
+    """
     growth, stages = size.n_rows / base["n_rows"], base["stages"]
     row_bytes = N_COLUMNS * _FLOAT + 3 * _DOUBLE
     return Cost(
-        (stages["cells"] + stages["solve"]) * growth / size.workers
+        (stages["cells"] * growth + stages["solve"] * growth**2) / size.workers
         + stages["sample"]
         + stages["route"] * growth,
         size.n_rows * (2 * N_COLUMNS * _FLOAT + 2 * row_bytes),

@@ -150,7 +150,7 @@ def _limit(method: str, cost: Cost) -> str:
         "ClusteredSVC": "the passes of the slowest class, on one worker each",
         "MixtureSVC": "the SVMs of the components, on one worker each",
         "ReducedSVC": "the solve of the groups, on one worker",
-        "LocalSVC": "the model, which holds its support vectors, in one process",
+        "LocalSVC": "the search for neighbours; the model, in one process",
     }
     reading = cost.read_bytes / BANDWIDTH / WORKERS
     default = "reading" if reading > cost.seconds else "work on the rows"
@@ -194,4 +194,7 @@ def _pair(expected: float, found: float | None, factor: float = 1.0) -> str:
 def _hours(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    hours = seconds / 3600
+    return f"{hours:.1f} h" if hours < 100 else f"{hours / 24:,.0f} days"
