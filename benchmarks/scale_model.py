@@ -96,7 +96,8 @@ def clustered(base: dict[str, Any], size: Size) -> Cost:
     passes = size.rounds * (size.n_svms + 1)
     return Cost(
         (stages["scan"] + stages["assign"]) * growth / size.workers
-        + stages["cluster"]
+        # Regions, and the sample for each, grow with the root of the rows.
+        + stages["cluster"] * growth
         + solve / at_once,
         size.n_rows * (2 * N_COLUMNS * _FLOAT + row_bytes * passes),
         passes * n_vectors * _DOUBLE,

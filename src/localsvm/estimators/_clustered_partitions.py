@@ -7,18 +7,17 @@ from typing import Any
 import numpy as np
 
 from localsvm.cluster import HardRegions, SoftRegions
-from localsvm.engine import MemoryNeed, Partitions, Statistics
-from localsvm.estimators._base import StageClock, check_solution
+from localsvm.engine import MemoryNeed, Statistics
+from localsvm.estimators._base import check_solution
 from localsvm.estimators._clustered_parts import (
     Coding,
     assign_part,
     merge_assignments,
 )
 from localsvm.estimators._part_clusterer import PartClusterer, centers_for
+from localsvm.estimators._part_fit import PartFit
 from localsvm.estimators._part_passes import PartProblem
 from localsvm.estimators._part_scan import (
-    count_part,
-    merge_counts,
     merge_scans,
     scan_part,
 )
@@ -36,21 +35,8 @@ from localsvm.solvers import CodedTask, LinearSolution, SolverOptions
 _VECTOR_COPIES = 8
 
 
-class PartitionFit:
-    """Steps of the fit of one ClusteredSVC.
-
-    Parameters
-    ----------
-    model : ClusteredSVC
-        Gets the fitted attributes.
-    rows : Partitions
-    """
-
-    def __init__(self, model: Any, rows: Partitions) -> None:
-        self.model = model
-        self.rows = rows
-        self.clock = StageClock(model.max_time)
-        self.seed = rows.seed(model._draw_seed)
+class PartitionFit(PartFit):
+    """Steps of the fit of one ClusteredSVC."""
 
     def run(self) -> None:
         """Scan, cluster, assign, solve."""
@@ -97,22 +83,12 @@ class PartitionFit:
         )
 
     def _scan(self, clusterer: PartClusterer) -> Statistics:
-        n_rows = self.rows.source.n_rows
-        if n_rows is None:
-            counted = self.rows.reduce(count_part, merge_counts, stage="count")
-            n_rows = int(counted["n_rows"])
-        limit = clusterer.sample_limit(n_rows)
+        limit = clusterer.sample_limit(self._count_rows())
         scan = self.rows.reduce(
             scan_part, merge_scans, clusterer.sample_seed, limit, stage="scan"
         )
         model, mass = self.model, scan["mass"]
-        if not mass.any():
-            raise ValueError(
-                "Sample weights must contain at least one non-zero number."
-            )
-        model.classes_ = scan["classes"]
-        model._penalty_weight(model.classes_, np.arange(len(mass)), mass)
-        model._warn_of_scales(np.stack([scan["low"], scan["high"]]))
+        self._accept(scan, mass)
         mean = float(scan["squares"] / mass.sum())
         self.mean_square = mean if 0 < mean < np.inf else 1.0
         model.intercept_scaling_ = intercept_constant(model, self.mean_square)

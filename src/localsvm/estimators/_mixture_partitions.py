@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.engine import MemoryNeed, Partitions, Statistics
-from localsvm.estimators._base import StageClock
+from localsvm.engine import MemoryNeed, Statistics
 from localsvm.estimators._mixture_part_experts import (
     ExpertSolver,
     row_bytes_of,
@@ -27,26 +26,13 @@ from localsvm.estimators._mixture_parts import (
 from localsvm.estimators._mixture_start import HoldOut
 from localsvm.estimators._mixture_watch import EMWatch
 from localsvm.estimators._part_clusterer import PartClusterer, centers_for
-from localsvm.estimators._part_scan import count_part, merge_counts
+from localsvm.estimators._part_fit import PartFit
 from localsvm.estimators._part_solver import working_bytes
 from localsvm.solvers import CodedTask
 
 
-class PartitionFit:
-    """Steps of the fit of one MixtureSVC.
-
-    Parameters
-    ----------
-    model : MixtureSVC
-        Gets the fitted attributes.
-    rows : Partitions
-    """
-
-    def __init__(self, model: Any, rows: Partitions) -> None:
-        self.model = model
-        self.rows = rows
-        self.clock = StageClock(model.max_time)
-        self.seed = rows.seed(model._draw_seed)
+class PartitionFit(PartFit):
+    """Steps of the fit of one MixtureSVC."""
 
     def run(self) -> None:
         """Scan, cluster, write, and expect and maximise in turn."""
@@ -73,10 +59,7 @@ class PartitionFit:
         return MemoryNeed(copies=3.0, bytes_per_row=per_row, fixed=fixed)
 
     def _scan(self, clusterer: PartClusterer) -> Statistics:
-        model, n_rows = self.model, self.rows.source.n_rows
-        if n_rows is None:
-            counted = self.rows.reduce(count_part, merge_counts, stage="count")
-            n_rows = int(counted["n_rows"])
+        model, n_rows = self.model, self._count_rows()
         self.hold_out = HoldOut.of(model, n_rows, self.seed)
         limit = clusterer.sample_limit(n_rows)
         scan = self.rows.reduce(
@@ -87,18 +70,11 @@ class PartitionFit:
             limit,
             stage="scan",
         )
-        mass = scan["mass"] + scan["aside_mass"]
-        if not mass.any():
-            raise ValueError(
-                "Sample weights must contain at least one non-zero number."
-            )
-        model.classes_, model.metric_ = scan["classes"], None
-        weight = model._penalty_weight(model.classes_, np.arange(len(mass)), mass)
-        present = weight > 0
+        model.metric_ = None
+        present = self._accept(scan, scan["mass"] + scan["aside_mass"]) > 0
         self.hold_out.check(
             scan["counts"][present], scan["aside_counts"][present], n_rows
         )
-        model._warn_of_scales(np.stack([scan["low"], scan["high"]]))
         model._set_scales(float(scan["squares"] / scan["mass"].sum()))
         return scan
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from localsvm.cluster._distinct import take_rows
-from localsvm.engine import MemoryNeed, Partitions, Statistics
-from localsvm.estimators._base import StageClock
+from localsvm.engine import MemoryNeed, Statistics
+from localsvm.estimators._part_fit import PartFit
 from localsvm.estimators._part_scan import merge_surveys, scale_gamma_of, survey_part
 from localsvm.estimators._reduced_base import Ending
 from localsvm.estimators._reduced_files import Floats, ReducedFiles, stack
@@ -78,21 +78,8 @@ class Before:
         return cls(**counts, n_groups=arrays["n_groups"], used=arrays["used"])
 
 
-class ReducedPartitionFit:
-    """Steps of the fit of one ReducedSVC.
-
-    Parameters
-    ----------
-    model : ReducedSVC
-        Gets the fitted attributes.
-    rows : Partitions
-    """
-
-    def __init__(self, model: Any, rows: Partitions) -> None:
-        self.model = model
-        self.rows = rows
-        self.clock = StageClock(model.max_time)
-        self.seed = rows.seed(model._draw_seed)
+class ReducedPartitionFit(PartFit):
+    """Steps of the fit of one ReducedSVC."""
 
     def run(self) -> None:
         """Scan, summarise, solve and check until the solution is that of all rows."""
@@ -116,14 +103,7 @@ class ReducedPartitionFit:
     def _scan(self) -> Plan:
         model, source = self.model, self.rows.source
         found = self.rows.reduce(survey_part, merge_surveys, stage="scan")
-        mass = found["mass"]
-        if not mass.any():
-            raise ValueError(
-                "Sample weights must contain at least one non-zero number."
-            )
-        model.classes_ = found["classes"]
-        model._penalty_weight(model.classes_, np.arange(len(mass)), mass)
-        model._warn_of_scales(np.stack([found["low"], found["high"]]))
+        self._accept(found, found["mass"])
         model._kernel = self._kernel(found)
         is_linear = model.kernel == "linear"
         settings = ReductionSettings(
@@ -141,7 +121,7 @@ class ReducedPartitionFit:
         return Plan(
             ReducedFiles(self.rows.folder),
             model.classes_,
-            model._class_weight(model.classes_, mass),
+            model._class_weight(model.classes_, found["mass"]),
             model._kernel,
             model.C,
             model._takes_interior_point(like),
