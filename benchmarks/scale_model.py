@@ -95,8 +95,8 @@ def clustered(base: dict[str, Any], size: Size) -> Cost:
     n_vectors = 2 * size.n_rows**0.5 * (N_COLUMNS + 1)
     passes = size.rounds * (size.n_svms + 1)
     return Cost(
-        (stages["scan"] + stages["assign"]) * growth / size.workers
-        # Regions, and the sample for each, grow with the root of the rows.
+        # Regions, and the sample for them, grow with the root of the rows.
+        (stages["scan"] * growth + stages["assign"] * growth**1.5) / size.workers
         + stages["cluster"] * growth
         + solve / at_once,
         size.n_rows * (2 * N_COLUMNS * _FLOAT + row_bytes * passes),
