@@ -22,8 +22,8 @@ def test_sum_of_the_memory_is_in_the_message(tmp_path):
     X, y, _ = make_rows(dtype=np.float32)
     path = write_parquet(tmp_path / "rows.parquet", X, y)
     message = (
-        r"rows\.parquet, row group 0\) needs 34\.7 kB = 96 rows x \(4 columns x 4 "
-        r"bytes x 3 copies \+ 100 bytes\) \+ 20\.5 kB, but 0 B are left: memory_limit "
+        r"rows\.parquet, row group 0\) needs 39\.3 kB = 96 rows x \(4 columns x 4 "
+        r"bytes x 6 copies \+ 100 bytes\) \+ 20\.5 kB, but 0 B are left: memory_limit "
         r"of 1 kB"
     )
     with (

@@ -96,9 +96,12 @@ class ReducedPartitionFit(PartFit):
         }
 
     def _memory(self) -> MemoryNeed:
-        """Rows as they are read, merged, and those of a class in float64, clustered."""
+        """Rows as they are read, merged, and those of a class in float64, clustered.
+
+        As much again, and more, is what the allocator keeps of arrays that are gone.
+        """
         itemsize = self.rows.source.dtype.itemsize
-        return MemoryNeed(copies=3.0 + 8.0 / itemsize, bytes_per_row=200.0)
+        return MemoryNeed(copies=6.0 + 3 * 8.0 / itemsize, bytes_per_row=300.0)
 
     def _scan(self) -> Plan:
         model, source = self.model, self.rows.source

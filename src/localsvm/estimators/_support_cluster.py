@@ -36,8 +36,9 @@ from localsvm.estimators._support_cluster_parts import (
     summarize_part,
 )
 
-# The table that is read, the rows made of it, and the distinct rows of a class.
-_COPIES = 3.0
+# The table that is read, the rows made of it, and the distinct rows of a class; as much
+# again is what the allocator keeps of arrays that are gone.
+_COPIES = 6.0
 # Clusters that are merged, as a multiple of those of a partition: both sides, what
 # they are joined to, and what the reduction makes of it.
 _SUMMARIES = 64
