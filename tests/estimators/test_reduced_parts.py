@@ -282,7 +282,7 @@ def test_what_cannot_be_done_is_said(tmp_path):
     with pytest.raises(ValueError, match="number of classes has to be greater"):
         fit(Batches.of(X, np.ones(100)))
     path = write_parquet(tmp_path / "rows.parquet", *make_rows())
-    with pytest.raises(NotEnoughMemoryError, match=r"4 columns x 8 bytes x 4 copies"):
+    with pytest.raises(NotEnoughMemoryError, match=r"4 columns x 8 bytes x 9 copies"):
         fit(path, "label", "weight", memory_limit="1MB")
 
 
