@@ -1,17 +1,10 @@
 """Fixtures for all tests."""
 
-import signal
-
 import numpy as np
 import pytest
 from scipy import sparse
 
 STORAGES = ["dense", "csr_int32", "csr_int64", "csr_array"]
-
-
-def pytest_sessionstart():
-    """Let Ctrl-C be heard: a job in the background is started deaf to it."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def store(X, storage):

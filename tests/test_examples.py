@@ -24,8 +24,18 @@ def run(path, *arguments, folder=None):
     return done.stdout
 
 
+# The documentation runs them all; these take longest.
+LONG = ("plot_boundaries", "plot_growth", "plot_stages")
+
+
 @pytest.mark.parametrize(
-    "path", sorted(EXAMPLES.glob("plot_*.py")), ids=lambda path: path.stem
+    "path",
+    [
+        pytest.param(
+            path, marks=[pytest.mark.slow] if path.stem in LONG else [], id=path.stem
+        )
+        for path in sorted(EXAMPLES.glob("plot_*.py"))
+    ],
 )
 def test_example_runs(path, tmp_path):
     run(path, folder=tmp_path)

@@ -69,7 +69,9 @@ def run_fit(name, folder, *fault):
         pytest.param(
             *("ClusteredSVC", f"{PARTS}:evaluate_part", "1", []), marks=pytest.mark.slow
         ),
-        ("ClusteredSVC", f"{PARTS}:_remove_older", "2", []),
+        pytest.param(
+            *("ClusteredSVC", f"{PARTS}:_remove_older", "2", []), marks=pytest.mark.slow
+        ),
         ("MixtureSVC", "localsvm.solvers:SelectiveDescent:finish", "20", []),
         pytest.param(
             *("MixtureSVC", f"{STEPS}:PartitionSteps:write_down", "2", []),
@@ -117,6 +119,7 @@ def test_a_checkpoint_of_another_fit_is_refused(tmp_path):
         other.fit(batches)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_does_not_matter(expected, tmp_path):
     read = engine_faults.ReadOnceKilled(tmp_path / "marker", 11)
     with local_client(2, processes=True) as client, options(client=client):
@@ -213,6 +216,16 @@ def count_reads(monkeypatch):
     return reads
 
 
+@pytest.fixture
+def ctrl_c():
+    """Let this process hear Ctrl-C, whatever was started in it before."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    if before is not None:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_the_fit_and_changes_nothing():
     X, y, _ = make_rows(300)
     model = clone(engine_faults.MODELS["ClusteredSVC"]).fit(X, y)
@@ -229,6 +242,7 @@ def test_ctrl_c_ends_the_fit_and_changes_nothing():
     np.testing.assert_array_equal(model.decision_function(X), before)
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_a_solve(monkeypatch):
     from localsvm.estimators import _part_solver
 
@@ -246,7 +260,7 @@ def test_ctrl_c_ends_a_solve(monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((20_000, 30)), rng.integers(0, 2, 20_000)
     model = clone(engine_faults.MODELS["ClusteredSVC"])
-    model.set_params(C=1e6, tol=0.0, max_iter=10**9, n_jobs=1)
+    model.set_params(C=1e6, tol=0.0, max_iter=10**9, max_time=60.0, n_jobs=1)
     with pytest.raises(KeyboardInterrupt):
         model.fit(Batches.of(X, y, rows=5000))
     assert ended.wait(10)
