@@ -80,7 +80,7 @@ class ParallelKMeans(ClusterMixin, BaseEstimator):
     n_iter_ : int
         Lloyd iterations run.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------
