@@ -163,7 +163,11 @@ def wait_for_records(store, n_records):
 
 @pytest.mark.parametrize(
     ("n_jobs", "how"),
-    [(1, signal.SIGKILL), (2, signal.SIGKILL), (2, signal.SIGINT)],
+    [
+        pytest.param(1, signal.SIGKILL, marks=pytest.mark.slow),
+        (2, signal.SIGKILL),
+        (2, signal.SIGINT),
+    ],
 )
 def test_what_was_stopped_goes_on_where_it_was(store, tmp_path, n_jobs, how):
     process = start(tmp_path, store, n_jobs)
