@@ -163,14 +163,13 @@ class ClusteredSVC(BaseClusteredSVC):
     which is the same as in memory, and once to assign them and to put them into files
     of a temporary folder. Then every task, a class against the rest, passes over the
     files by selective block minimisation [2]_ until its duality gap, summed over all
-    rows, is ``tol`` at most; ``n_iter_`` counts these passes, one to fifteen as a
-    rule. The model is that of the fit in memory, to the solver's tolerance. Reading,
-    assignment and gap run on all threads or workers; a pass is one task per class, so
-    that two classes, or several in one problem, are solved by one of them. A clusterer
-    other than ``SampledKMeans`` is fitted to a sample of distinct rows, and
-    ``ParallelKMeans`` by passes over all. Memory of a thread is that of four partitions
-    and some 400 MB; the files hold the rows once more, their codes and two duals per
-    row and task.
+    rows, is ``tol`` at most; ``n_iter_`` counts these passes. The model is that of the
+    fit in memory, to the solver's tolerance. Reading, assignment and gap run on all
+    threads or workers; a pass is one task per class, so that two classes, or several in
+    one problem, are solved by one of them. A clusterer other than ``SampledKMeans`` is
+    fitted to a sample of distinct rows, and ``ParallelKMeans`` by passes over all.
+    Memory of a thread is that of four partitions and some 400 MB; the files hold the
+    rows once more, their codes and two duals per row and task.
 
     References
     ----------

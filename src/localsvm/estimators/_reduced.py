@@ -134,10 +134,10 @@ class ReducedSVC(BaseReducedSVC):
     one side, the SVM of the means is that of the rows by Proposition 2.1, and their
     number is a small part of the rows; ``band`` plays no role with ``use_bounds``. With
     other kernels the rows that the paper opens travel, wrong ones first, at most twice
-    as many as the last SVM had; pseudo-centres stand for the others. In the end some
-    two thirds more have travelled than are support vectors, and are in memory together:
-    the SVM is solved by one task per class. A smaller ``band`` lets fewer travel, in
-    more passes.
+    as many as the last SVM had; pseudo-centres stand for the others. In the end all
+    support vectors and some more rows have travelled, and are in memory together: the
+    SVM is solved by one task per class. A smaller ``band`` lets fewer travel, in more
+    passes.
 
     Several classes are one against the rest, on the same clusters. With the linear
     kernel ``coef_``, of shape (n_tasks, n_features), holds the weights of the features.
