@@ -4,6 +4,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from localsvm.engine import Batches
+
 ROWS = 96  # of a partition
 
 
@@ -67,3 +69,17 @@ def with_names_of(model, X):
     import pandas
 
     return pandas.DataFrame(X, columns=model.feature_names_in_)
+
+
+def uneven_batches(X, y, weight):
+    """Batches without weight, without rows and without some classes; and their rows."""
+    order = np.argsort(y, kind="stable")
+    X, y, weight = X[order], y[order], weight[order]
+    weight[:ROWS] = 0
+    edges = [0, ROWS, ROWS, 2 * ROWS, len(y)]
+
+    def read(number):
+        own = slice(edges[number], edges[number + 1])
+        return X[own], y[own], weight[own]
+
+    return Batches(read, 4), X, y, weight

@@ -8,7 +8,14 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from engine_data import ROWS, local_client, make_rows, same_bits, write_parquet
+from engine_data import (
+    ROWS,
+    local_client,
+    make_rows,
+    same_bits,
+    uneven_batches,
+    write_parquet,
+)
 from localsvm import ClusteredSVC, GradientMetric, load, save
 from localsvm.cluster import PDDP, ParallelKMeans
 from localsvm.engine import Batches, NotEnoughMemoryError, options
@@ -143,17 +150,8 @@ def test_automatic_number_of_regions_is_that_in_memory():
 
 
 def test_partitions_without_rows_weight_or_a_class(small_solves):
-    X, y, weight = make_rows()
-    order = np.argsort(y, kind="stable")
-    X, y, weight = X[order], y[order], weight[order]
-    weight[:ROWS] = 0
-    edges = [0, ROWS, ROWS, 2 * ROWS, len(y)]
-
-    def read(number):
-        own = slice(edges[number], edges[number + 1])
-        return X[own], y[own], weight[own]
-
-    parts = fit(Batches(read, 4))
+    batches, X, y, weight = uneven_batches(*make_rows())
+    parts = fit(batches)
     whole = ClusteredSVC(**MODEL).fit(X, y, weight)
     np.testing.assert_allclose(
         parts.decision_function(X), whole.decision_function(X), atol=0.03

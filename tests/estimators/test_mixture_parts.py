@@ -10,7 +10,14 @@ from scipy import sparse
 from sklearn.cluster import Birch
 from sklearn.exceptions import ConvergenceWarning
 
-from engine_data import ROWS, local_client, make_rows, same_bits, write_parquet
+from engine_data import (
+    ROWS,
+    local_client,
+    make_rows,
+    same_bits,
+    uneven_batches,
+    write_parquet,
+)
 from localsvm import GradientMetric, MixtureSVC, load, save
 from localsvm.cluster import ParallelKMeans
 from localsvm.engine import Batches, NotEnoughMemoryError, options
@@ -282,18 +289,9 @@ def test_files_of_earlier_steps_are_removed(tmp_path, monkeypatch):
 
 
 def test_partitions_without_rows_weight_or_a_class():
-    X, y, weight = make_rows()
-    order = np.argsort(y, kind="stable")
-    X, y, weight = X[order], y[order], weight[order]
-    weight[:ROWS] = 0
-    edges = [0, ROWS, ROWS, 2 * ROWS, len(y)]
-
-    def read(number):
-        own = slice(edges[number], edges[number + 1])
-        return X[own], y[own], weight[own]
-
+    batches, X, y, weight = uneven_batches(*make_rows())
     close = CLOSE | {"class_weight": {"ash": 0.0, "birch": 2.0, "cedar": 1.0}}
-    parts = fit(Batches(read, 4), parameters=close)
+    parts = fit(batches, parameters=close)
     whole = MixtureSVC(**close).fit(X, y, weight)
     assert "ash" not in parts.predict(X)
     np.testing.assert_allclose(

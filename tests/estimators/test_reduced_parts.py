@@ -9,7 +9,14 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from engine_data import ROWS, local_client, make_rows, same_bits, write_parquet
+from engine_data import (
+    ROWS,
+    local_client,
+    make_rows,
+    same_bits,
+    uneven_batches,
+    write_parquet,
+)
 from localsvm import ReducedSVC, load, save
 from localsvm.engine import Batches, NotEnoughMemoryError, options
 from localsvm.estimators._reduced_partitions import ReducedPartitionFit
@@ -172,17 +179,8 @@ def test_same_bits_from_every_source_and_driver(kernel, tmp_path):
 
 
 def test_partitions_without_rows_weight_or_a_class(kernel):
-    X, y, weight = make_rows()
-    order = np.argsort(y, kind="stable")
-    X, y, weight = X[order], y[order], weight[order]
-    weight[:ROWS] = 0
-    edges = [0, ROWS, ROWS, 2 * ROWS, len(y)]
-
-    def read(number):
-        own = slice(edges[number], edges[number + 1])
-        return X[own], y[own], weight[own]
-
-    parts = fit(Batches(read, 4), parameters=kernel | TIGHT)
+    batches, X, y, weight = uneven_batches(*make_rows())
+    parts = fit(batches, parameters=kernel | TIGHT)
     whole = ReducedSVC(**kernel, **TIGHT).fit(X, y, weight)
     np.testing.assert_allclose(
         parts.decision_function(X), whole.decision_function(X), atol=1e-4

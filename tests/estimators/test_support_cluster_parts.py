@@ -10,7 +10,14 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 from sklearn.mixture import GaussianMixture
 
-from engine_data import ROWS, local_client, make_rows, same_bits, write_parquet
+from engine_data import (
+    ROWS,
+    local_client,
+    make_rows,
+    same_bits,
+    uneven_batches,
+    write_parquet,
+)
 from localsvm import NeighborSVC, SupportClusterSVC
 from localsvm.cluster import ThresholdClustering
 from localsvm.engine import Batches, UnreadablePartitionError, options
@@ -129,17 +136,8 @@ def test_sparse_rows():
 
 
 def test_partitions_without_rows_weight_or_a_class(data):
-    X, y, weight = data
-    order = np.argsort(y, kind="stable")
-    X, y, weight = X[order], y[order], weight[order]
-    weight[:ROWS] = 0
-    edges = [0, ROWS, ROWS, 2 * ROWS, len(y)]
-
-    def read(number):
-        own = slice(edges[number], edges[number + 1])
-        return X[own], y[own], weight[own]
-
-    model = fit(Batches(read, 4))
+    batches, X, y, weight = uneven_batches(*data)
+    model = fit(batches)
     assert model.classes_.tolist() == ["ash", "birch", "cedar"]
     np.testing.assert_allclose(model.summary_.weight.sum(), weight.sum())
     with pytest.raises(ValueError, match="at least one non-zero"):
