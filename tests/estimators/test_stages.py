@@ -252,7 +252,14 @@ def test_held_out_labels_do_not_change_a_trial(cell_size):
     [(1, 1), (39, 1), (100, 5), (400, 20), (2100, 21), (80_000, 800), (10**6, 800)],
 )
 def test_one_region_per_hundred_rows(n_rows, n_regions):
-    assert default_regions(n_rows) == n_regions
+    assert default_regions(n_rows, 2) == n_regions
+
+
+def test_many_classes_have_a_region_each():
+    assert default_regions(4000, 50) == 40
+    assert default_regions(4000, 51) == 51
+    assert default_regions(4000, 300) == 200
+    assert default_regions(10**6, 300) == 800
 
 
 def test_typical_distance_is_that_of_a_row_to_the_middle():

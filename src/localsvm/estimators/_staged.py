@@ -27,7 +27,11 @@ from localsvm.estimators._staged_base import BaseStagedSVC
 from localsvm.estimators._staged_choice import Chooser, Grid
 from localsvm.estimators._staged_evaluation import selection_table
 from localsvm.estimators._staged_fit import StagedFit, fit_in_time
-from localsvm.estimators._staged_setting import CELL_SIZES, StageSizes
+from localsvm.estimators._staged_setting import (
+    CELL_SIZES,
+    MOST_PAIRED_CLASSES,
+    StageSizes,
+)
 from localsvm.estimators._stages import METRICS, StageFitter
 
 _SEARCH_TOL = 0.1
@@ -54,7 +58,7 @@ class StagedSVC(BaseStagedSVC):
        margin of each training row, :math:`y_i f(x_i) - \alpha_i K_{ii}`.
     3. Second stage: RBF SVMs on the *hard* rows, those with a leave-one-out margin
        below one, filled up to 8000 by the next margins; all rows, if more than 40 % are
-       hard. Up to 10,000 of them are one SVM; more are covered by overlapping cells,
+       hard. Up to 20,000 of them are one SVM; more are covered by overlapping cells,
        one SVM each, as in :class:`LocalSVC`.
     4. A row is answered by the first stage if the margin of its winning class exceeds
        the ``threshold``, else by the second stage.
@@ -76,7 +80,7 @@ class StagedSVC(BaseStagedSVC):
         Penalty of the first stage, for rows of root mean squared norm one.
     cell_size : int, None or "auto", default="auto"
         Rows of a cell. With an int, more hard rows than that are cut into cells; None
-        is one model; "auto" cuts more than 10,000 hard rows into cells of 200 or 1000.
+        is one model; "auto" cuts more than 20,000 hard rows into cells of 200 or 1000.
     gamma_factor : float or "auto", default="auto"
         Width of the RBF kernel, times the typical squared distance of a row to the
         middle of its cell.
@@ -97,7 +101,9 @@ class StagedSVC(BaseStagedSVC):
         Passes of the first stage's solver.
     max_time : float or None, default=None
         Seconds for the whole fit, half of them at most for the choice of parameters,
-        which then ends with the best of what it has seen.
+        which then ends with the best of what it has seen. Where the rest is too short
+        for all rows, the model is that of a sample; one of 2000 rows is fitted
+        whatever the limit.
     random_state : int, RandomState instance or None, default=None
         Chooses the held-out rows and seeds the stages.
     n_jobs : int or None, default=None
@@ -120,7 +126,8 @@ class StagedSVC(BaseStagedSVC):
     n_hard_ : int
         Distinct rows of the second stage.
     stage_ : ndarray of shape (n_samples,)
-        Stage, 1 or 2, that answers each training row.
+        Stage, 1 or 2, that answers each training row; 0 for rows that ``max_time``
+        left no time to fit.
     stage_shares_ : ndarray of shape (2,)
         Weighted share of those rows.
     n_regions_ : int
@@ -163,7 +170,7 @@ class StagedSVC(BaseStagedSVC):
     rows (``threshold=inf``) and the first stage alone are among the candidates.
 
     Cost: the first stage is near linear in the number of rows; so is the second in
-    cells, and as one model it costs at most that of an SVM of 10,000 rows. Prediction
+    cells, and as one model it costs at most that of an SVM of 20,000 rows. Prediction
     takes a search among the regions and a few dot products for an easy row, and the
     support vectors of one cell for a hard one.
 
@@ -171,8 +178,10 @@ class StagedSVC(BaseStagedSVC):
     hard ones are made dense up to a gigabyte.
 
     Several classes: the first stage in one problem (Crammer and Singer), on shared
-    regions; the second by pairs, on a shared kernel matrix. Votes of the second stage
-    are scaled to [-1, 1], about the range of the first.
+    regions; the second by pairs, on a shared kernel matrix. With more than 50 classes
+    there is no second stage unless ``threshold`` asks for one, since the pairs grow by
+    the square; the first then has a region per class, and the choice takes one held-out
+    part. Votes of the second stage are scaled to [-1, 1], about the range of the first.
 
     Equal rows of one class are merged, so that neither the order of rows nor writing a
     weight of two as two rows changes the model.
@@ -315,6 +324,7 @@ class StagedSVC(BaseStagedSVC):
             scalings, metrics = _WIDE_SCALINGS, (None, "diagonal")
         elif X.shape[1] > _WIDE:
             scalings, components = _WIDE_SCALINGS, _COMPONENTS
+        many_classes = len(self.classes_) > MOST_PAIRED_CLASSES
         offered: dict[str, tuple[Any, ...]] = {
             "scaling": scalings,
             "n_components": components,
@@ -323,7 +333,7 @@ class StagedSVC(BaseStagedSVC):
             "cell_size": CELL_SIZES,
             "gamma_factor": _GAMMA_FACTORS,
             "kernel_C": _KERNEL_CS,
-            "threshold": _THRESHOLDS,
+            "threshold": (0.0,) if many_classes else _THRESHOLDS,
         }
         given = {name: getattr(self, name) for name in offered}
         values: dict[str, Any] = {

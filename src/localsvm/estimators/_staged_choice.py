@@ -14,16 +14,19 @@ import numpy as np
 
 from localsvm.estimators._base import TrainingRows
 from localsvm.estimators._staged_evaluation import CLEAR, CLOSE, SLIGHT, Evaluation
-from localsvm.estimators._staged_setting import StagedSetting, StageSizes
+from localsvm.estimators._staged_setting import (
+    MOST_PAIRED_CLASSES,
+    StagedSetting,
+    StageSizes,
+)
 from localsvm.estimators._staged_trial import (
     N_FOLDS,
     Fold,
-    OutOfTimeError,
     Trial,
     stratified_folds,
     with_all_classes,
 )
-from localsvm.estimators._stages import StageFitter
+from localsvm.estimators._stages import OutOfTimeError, StageFitter
 
 FEWEST_ROWS_TO_HOLD_OUT = 10_000
 
@@ -151,7 +154,8 @@ class Chooser:
 
     @property
     def _holds_out(self) -> bool:
-        return self._n_rows >= FEWEST_ROWS_TO_HOLD_OUT
+        many_classes = len(self.fitter.classes) > MOST_PAIRED_CLASSES
+        return many_classes or self._n_rows >= FEWEST_ROWS_TO_HOLD_OUT
 
     def _choose_preparation(
         self, question: str, grid: Grid, best: StagedSetting

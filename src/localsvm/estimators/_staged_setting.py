@@ -15,6 +15,9 @@ HARD_MARGIN = 1.0
 LARGEST_HARD_SHARE = 0.4
 # Rows of a cell, the cheapest first.
 CELL_SIZES = (200, 1000)
+# Above this there is no second stage: kernel SVMs of the pairs of classes would take
+# memory and time by the square of their number.
+MOST_PAIRED_CLASSES = 50
 
 _FEWEST_TRIAL_ROWS = 2000
 

@@ -25,10 +25,6 @@ N_FOLDS = 5
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
-class OutOfTimeError(Exception):
-    """The time for the choice is over; what is being tried has no result."""
-
-
 class Trial:
     """Settings with one preparation, fitted to a part of the rows, tried on the rest.
 
@@ -89,7 +85,7 @@ class _TrialFold:
     ) -> None:
         self._fitter, self._sizes = fitter, sizes
         prepare = fitter.prepare(train, setting)
-        self._stop_if_late()
+        fitter.stop_if_late()
         self._train = replace(train, X=prepare.apply(train.X, fitter.n_jobs))
         self._test = replace(test, X=prepare.apply(test.X, fitter.n_jobs))
         self._first: dict[float, _FirstAnswers] = {}
@@ -103,11 +99,6 @@ class _TrialFold:
     def hard_rows(self, setting: StagedSetting) -> HardRows:
         return self._sizes.hard_rows(self._first[setting.C].margin, setting.cell_size)
 
-    def _stop_if_late(self) -> None:
-        """Leave what a solver may not have finished: half a fit says nothing."""
-        if self._fitter.clock.remaining() == 0:
-            raise OutOfTimeError
-
     def _wrong_of(self, setting: StagedSetting) -> NDArray[np.bool_]:
         first = self._first[setting.C]
         if setting.threshold == 0:
@@ -120,7 +111,7 @@ class _TrialFold:
         if not Cs:
             return
         stages = self._fitter.fit_first(self._train, Cs)
-        self._stop_if_late()
+        self._fitter.stop_if_late()
         for C, stage in zip(Cs, stages, strict=True):
             decisions = stage.model._decide(self._test.X)
             self._first[C] = _FirstAnswers(
@@ -143,7 +134,7 @@ class _TrialFold:
             )
             rows = joined(self._train.take(hard.index), self._test)
             scores = self._fitter.score_second(rows, len(hard.index), grid)
-            self._stop_if_late()
+            self._fitter.stop_if_late()
             pairs = product(grid.gamma_factors, grid.penalties)
             for (gamma_factor, kernel_C), decisions in zip(pairs, scores, strict=True):
                 setting = replace(

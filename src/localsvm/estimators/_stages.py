@@ -32,7 +32,11 @@ from localsvm.estimators._leave_one_out import (
 from localsvm.estimators._local import LocalSVC
 from localsvm.estimators._preparation import Preparation
 from localsvm.estimators._router import Router
-from localsvm.estimators._staged_setting import SecondGrid, StagedSetting
+from localsvm.estimators._staged_setting import (
+    MOST_PAIRED_CLASSES,
+    SecondGrid,
+    StagedSetting,
+)
 from localsvm.kernels import Kernel
 from localsvm.solvers import (
     KernelOptions,
@@ -60,6 +64,10 @@ _METRICS: dict[str, dict[str, Any]] = {
     "diagonal": {"power": 1.0, "diagonal": True},
 }
 METRICS = (None, *_METRICS)
+
+
+class OutOfTimeError(Exception):
+    """The time for the choice is over; what is being tried has no result."""
 
 
 @dataclass(frozen=True)
@@ -222,9 +230,11 @@ class StageFitter:
         route = np.zeros(held_out.shape[0], dtype=np.int64)
 
         def score(pair: tuple[float, float]) -> NDArray[Any]:
+            self.stop_if_late()
             kernel = Kernel("rbf", gamma * pair[0])
             local = LocalKernel(kernel, pair[1])
-            models = fit_neighborhoods(train, every_row, local, options)
+            limited = replace(options, max_time=self.clock.remaining())
+            models = fit_neighborhoods(train, every_row, local, limited)
             return models.decide(train.X, kernel, rows.n_classes, held_out, route, 1)
 
         settings = list(product(grid.gamma_factors, grid.penalties))
@@ -271,6 +281,11 @@ class StageFitter:
         )
         return scores
 
+    def stop_if_late(self) -> None:
+        """Leave what a solver may not have finished: half a fit says nothing."""
+        if self.clock.remaining() == 0:
+            raise OutOfTimeError
+
     def _time_left(self) -> float | None:
         """Seconds left, and more than none, as a parameter has to be."""
         limit = self.clock.remaining()
@@ -285,7 +300,7 @@ class StageFitter:
     def _first_model(self, n_rows: int, C: float) -> ClusteredSVC:
         n_regions = self.n_regions
         if isinstance(n_regions, str):
-            n_regions = default_regions(n_rows)
+            n_regions = default_regions(n_rows, len(self.classes))
         n_regions = min(n_regions, n_rows)
         clusterer = SampledKMeans(
             max_samples=max(_CLUSTERED_ROWS, _CLUSTERED_ROWS_PER_REGION * n_regions),
@@ -316,9 +331,16 @@ def _metric_rows(class_index: NDArray[np.int32]) -> int | None:
     return _METRIC_ROWS if expected >= _METRIC_ROWS_PER_CLASS else None
 
 
-def default_regions(n_rows: int) -> int:
-    """One region per hundred rows, from 20 (one per twenty rows) to 800."""
-    return int(np.clip(n_rows // 100, max(1, min(20, n_rows // 20)), 800))
+def default_regions(n_rows: int, n_classes: int) -> int:
+    """One region per hundred rows, from 20 (one per twenty rows) to 800.
+
+    Where many classes leave the first stage alone, one per class at least: a linear SVM
+    parts few of many classes.
+    """
+    fewest = min(20, n_rows // 20)
+    if n_classes > MOST_PAIRED_CLASSES:
+        fewest = min(n_classes, n_rows // 20)
+    return int(np.clip(n_rows // 100, max(1, fewest), 800))
 
 
 def typical_distance(X: Any) -> float:
