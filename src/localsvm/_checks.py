@@ -115,6 +115,17 @@ def mapping() -> Constraint:
     return Constraint("a dict", lambda value: isinstance(value, dict))
 
 
+def class_weights() -> Constraint:
+    """Accept None, "balanced", or a dictionary of finite weights of at least zero."""
+    weight = real(0, closed="left")
+    return one_of(None, "balanced") | Constraint(
+        f"a dict, each value {weight.words}",
+        lambda value: (
+            isinstance(value, dict) and all(map(weight.holds, value.values()))
+        ),
+    )
+
+
 def mapping_of(**entries: Constraint) -> Constraint:
     """Accept a dictionary with some of the keys, each value as its constraint says."""
     words = " and/or ".join(f"{key!r}: {each.words}" for key, each in entries.items())

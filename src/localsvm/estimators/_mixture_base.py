@@ -27,7 +27,12 @@ from localsvm.estimators._mixture_start import (
     start_gate,
 )
 from localsvm.estimators._mixture_watch import EMWatch
-from localsvm.estimators._scale import SCALED_C, intercept_constant, squared_norms
+from localsvm.estimators._scale import (
+    SCALED_C,
+    intercept_constant,
+    spread_around,
+    squared_norms,
+)
 from localsvm.solvers import GateRows, LinearProblem, SolverOptions, Status
 
 
@@ -197,7 +202,8 @@ class BaseMixture(BaseLocalClassifier):
             np.bincount(part.class_index, minlength=len(self.classes_))
             for part in (training, validation)
         ]
-        hold_out.check(counts[0], counts[1], n_samples)
+        if not hold_out.accepts(counts[0], counts[1], n_samples):
+            return rows, None
         return training, validation
 
     def _start(
@@ -305,8 +311,8 @@ class BaseMixture(BaseLocalClassifier):
     def _gate_rows(self, rows: TrainingRows) -> GateRows:
         weight = rows.sample_weight
         origin = np.asarray(weight @ rows.X, dtype=np.float64).ravel() / weight.sum()
-        spread = float(weight @ squared_norms(rows.X)) / weight.sum() - origin @ origin
-        return GateRows(rows.X, origin, float(np.sqrt(spread)) or 1.0, self.n_jobs)
+        spread = spread_around(rows.X, weight, origin) / weight.sum()
+        return GateRows(rows.X, origin, np.sqrt(spread) or 1.0, self.n_jobs)
 
     def _watch(self) -> EMWatch:
         return EMWatch(self.C_, self.tol, self.max_iter, self.n_iter_no_change)

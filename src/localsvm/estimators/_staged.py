@@ -13,9 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from localsvm._checks import (
     check_parameters,
+    class_weights,
     integer,
     level_of_caller,
-    mapping,
     one_of,
     real,
 )
@@ -245,7 +245,7 @@ class StagedSVC(BaseStagedSVC):
             threshold=one_of("auto") | real(0, closed="both"),
             n_regions=one_of("auto") | integer(1),
             n_components=one_of("auto", None) | integer(1),
-            class_weight=one_of(None, "balanced") | mapping(),
+            class_weight=class_weights(),
             tol=real(0, closed="left"),
             max_iter=integer(1),
             max_time=one_of(None) | real(0),
