@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from localsvm.export import describe_file, load
-from localsvm.federated import Ledger, SharedSummary
+from localsvm.federated import Ledger, SharedSummary, min_size
 from people_data import make_people
 
 NOISE = ("--privacy", "dp", "--epsilon", "4", "--delta", "1e-5", "--bounds=-3,3")
@@ -99,6 +99,21 @@ def test_a_ledger_refuses_the_second_release(parties):
     shown = parties("inspect", "ledger.json")
     assert shown.stdout.startswith("1 release")
     assert "north" in shown.stdout
+
+
+def test_a_ledger_that_another_process_begins_meanwhile_is_used(parties, monkeypatch):
+    save = Ledger.save
+
+    def save_as_the_second(ledger, path):
+        first = Ledger()
+        save(first, path)
+        first.enter("another process", min_size())
+        save(ledger, path)
+
+    monkeypatch.setattr(Ledger, "save", save_as_the_second)
+    result = share(parties, "north", "--ledger", "ledger.json")
+    assert result.exit_code == 1
+    assert "The ledger has 1 release with min_size" in result.stderr
 
 
 def test_without_a_ledger_that_is_said(parties):

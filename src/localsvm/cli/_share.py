@@ -198,10 +198,11 @@ def _encoded(agreed: Recipe, X: Any) -> Any:
 
 
 def _ledger(path: Path | None) -> federated.Ledger:
-    if path is None:
-        return federated.Ledger()
-    if path.exists():
-        return federated.Ledger.load(path)
     ledger = federated.Ledger()
-    ledger.save(path)
+    if path is None:
+        return ledger
+    try:
+        ledger.save(path)
+    except FileExistsError:
+        return federated.Ledger.load(path)
     return ledger
