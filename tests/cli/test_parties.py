@@ -116,6 +116,14 @@ def test_a_ledger_that_another_process_begins_meanwhile_is_used(parties, monkeyp
     assert "The ledger has 1 release with min_size" in result.stderr
 
 
+def test_rows_are_chosen_by_a_column_of_the_recipe(parties):
+    result = share(parties, "north", "--where", "town=Ulm")
+    assert result.exit_code == 0, result.output
+    summary = SharedSummary.load("north.scm").summary
+    ulm = summary.feature_names.index("town=Ulm")
+    np.testing.assert_allclose(summary.mean[:, ulm], 1)
+
+
 def test_without_a_ledger_that_is_said(parties):
     assert "No --ledger" in share(parties, "north").stderr
     assert share(parties, "south", "--quiet").stderr == ""

@@ -113,7 +113,11 @@ def share(
         misuse("--privacy dp needs --centers: the number of public centres.")
     agreed = load_recipe(recipe)
     column = target or agreed.target
-    how = {"read": [*agreed.read, *(read or [])], "strings": agreed.strings}
+    how = {
+        "read": [*agreed.read, *(read or [])],
+        "strings": agreed.strings,
+        "keep": list(getattr(agreed.encoder, "feature_names_in_", [])),
+    }
     rows = read_labelled(data, target=column, where=where, **how)
     party = federated.Party(
         name,
