@@ -36,7 +36,8 @@ _Recipe = Annotated[
 _Name = Annotated[str, typer.Option("--name", help="Of the party; it leaves.")]
 _Privacy = Annotated[Privacy, typer.Option("--privacy", help="What protects the rows.")]
 _MinRows = Annotated[
-    int, typer.Option("--min-rows", min=2, help="min-size: fewest rows of a cluster.")
+    int,
+    typer.Option("--min-rows", min=2, help="min-size: fewest rows that share a value."),
 ]
 _RoundTo = Annotated[
     int, typer.Option("--round-to", min=1, help="min-size: counts are multiples of it.")
