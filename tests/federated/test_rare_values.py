@@ -47,10 +47,12 @@ def test_what_is_left_is_common_or_among_many_and_stays(category, k, seed):
     number = rng.integers(0, 6, len(category)).astype(float)
     groups = [np.arange(1, 5)]
     once = hidden([number, *indicators], k, groups)
-    for column in once.T:
+    for column, before in zip(once.T, [number, *indicators], strict=True):
         count = Counter(column.tolist())
         rare = [value for value in column if count[value] < k]
         assert not rare or len(rare) >= 2 * k
+        if len(count) == 1:  # leaves as it is
+            assert (before == column[0]).sum() >= k
     assert (once[:, 1:].sum(axis=1) <= 1).all()
     np.testing.assert_array_equal(hidden(once.T, k, groups), once)
 

@@ -103,8 +103,10 @@ class Party:
 
     Notes
     -----
-    Costs what the clusterer does, or O(n K d) for K centres. Rows may be CSR; clusters
-    are dense.
+    Costs what the clusterer does, or O(n K d) for K centres, and O(n d log n) with
+    :func:`min_size`. Rows may be CSR; clusters are dense. With :func:`min_size`,
+    adjacent columns of zeros and ones that exclude each other are taken for one
+    category column: keep the indicators of a category together.
 
     What is not defended against: partners who compare releases that no common ledger
     counts; conclusions about everybody in a cluster of one class, if it is known who is
