@@ -50,6 +50,7 @@ class Model:
         earlier = [str(each) for each in noted] if isinstance(noted, list) else []
         return {
             "where": where,
+            "keep": list(getattr(self.encoder, "feature_names_in_", [])),
             "read": [*earlier, *(read or [])],
             "strings": self._string_columns(),
             "n_features": self.fitted.n_features_in_ if not self.encoder else None,

@@ -28,7 +28,8 @@ WhereOption = Annotated[
     typer.Option(
         "--where",
         metavar="COLUMN=VALUE",
-        help="Take only the rows with this value; the column itself is left out.",
+        help="Use only the rows with this value. The column is left out, unless the "
+        "model or recipe knows it.",
     ),
 ]
 DropOption = Annotated[
