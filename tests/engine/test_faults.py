@@ -206,13 +206,13 @@ def count_reads(monkeypatch):
     """Numbers of the row groups that are read from now on."""
     from localsvm.engine import _parquet
 
-    reads, original = [], _parquet._ParquetPart._read_group
+    reads, original = [], _parquet._File.read_group
 
-    def read_group(self, group, count):
+    def read_group(self, group, *others):
         reads.append(group)
-        return original(self, group, count)
+        return original(self, group, *others)
 
-    monkeypatch.setattr(_parquet._ParquetPart, "_read_group", read_group)
+    monkeypatch.setattr(_parquet._File, "read_group", read_group)
     return reads
 
 

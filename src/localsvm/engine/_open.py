@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -22,7 +21,7 @@ from localsvm.engine._dask import (
 )
 from localsvm.engine._drivers import Driver, ThreadDriver
 from localsvm.engine._options import EngineOptions, current_options
-from localsvm.engine._parquet import open_parquet
+from localsvm.engine._parquet import is_dataset, open_parquet
 from localsvm.engine._partitions import Partitions
 from localsvm.engine._source import Batches, Source, open_batches
 from localsvm.engine._spool import spool
@@ -46,7 +45,7 @@ def is_partitioned(X: Any) -> bool:
         isinstance(X, (str, os.PathLike, Batches, Iterator))
         or is_dask_array(X)
         or is_dask_frame(X)
-        or _is_dataset(X)
+        or is_dataset(X)
     )
 
 
@@ -114,7 +113,7 @@ def _open_source(
 ) -> Source:
     if is_dask_array(X) or is_dask_frame(X):
         return open_dask(X, y, sample_weight)
-    if isinstance(X, (str, os.PathLike)) or _is_dataset(X):
+    if isinstance(X, (str, os.PathLike)) or is_dataset(X):
         return open_parquet(X, y, sample_weight, options.partition_rows)
     if y is not None or sample_weight is not None:
         raise ValueError(
@@ -128,8 +127,3 @@ def _open_source(
         tempfile.TemporaryDirectory(prefix="localsvm-batches-", dir=options.folder)
     )
     return spool(batches, Path(folder))
-
-
-def _is_dataset(X: Any) -> bool:
-    module = sys.modules.get("pyarrow.dataset")
-    return module is not None and isinstance(X, module.Dataset)

@@ -77,6 +77,11 @@ def arrow_errors(what: str) -> Iterator[None]:
     arrow = require("pyarrow", "cli", "Reading a table")
     try:
         yield
+    except MemoryError as error:
+        raise MemoryError(
+            f"The {what} file does not fit into memory: {error}. Allow more, or read "
+            "a part of it."
+        ) from error
     except (arrow.ArrowException, OSError, UnicodeError) as error:
         if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
             raise
