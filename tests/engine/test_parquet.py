@@ -1,4 +1,4 @@
-"""Parquet files that do not agree, and that are broken."""
+"""Parquet files that do not agree, that are broken, and that are predicted."""
 
 import os
 import subprocess
@@ -11,12 +11,13 @@ import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 
-from engine_data import make_rows, write_parquet
-from localsvm import SupportClusterSVC
+from engine_data import ROWS, make_rows, with_names_of, write_parquet
+from localsvm import ClusteredSVC, MixtureSVC, StagedSVC, SupportClusterSVC
 from localsvm.engine import (
     Batches,
     NotEnoughMemoryError,
     UnreadablePartitionError,
+    options,
 )
 
 MODEL = SupportClusterSVC(6, random_state=0)
@@ -290,3 +291,81 @@ def test_what_pyarrow_cannot_allocate_is_a_memory_error(tmp_path, monkeypatch):
     message = r"Row group 0 of rows\.parquet does not fit into memory: malloc of size"
     with pytest.raises(NotEnoughMemoryError, match=message):
         MODEL.fit(path, "label")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Rows with their labels in two files of several row groups."""
+    folder = tmp_path_factory.mktemp("rows")
+    X, y, weight = make_rows(500)
+    write_parquet(folder / "a.parquet", X[:300], y[:300], weight[:300], rows=40)
+    write_parquet(folder / "b.parquet", X[300:], y[300:], weight[300:], rows=40)
+    return folder
+
+
+@pytest.mark.parametrize("method", ["predict", "decision_function", "predict_proba"])
+def test_a_folder_is_predicted(method, folder):
+    X = make_rows(500)[0]
+    with options(partition_rows=ROWS):
+        model = MixtureSVC(2, max_iter=1, random_state=0).fit(folder, "label", "weight")
+        expected = getattr(model, method)(with_names_of(model, X))
+        for rows in (folder, str(folder), pyarrow.dataset.dataset(folder)):
+            found = getattr(model, method)(rows)
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_models_of_rows_in_memory_predict_folders(folder, tmp_path):
+    X, y, _ = make_rows(500)
+    frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(4)])
+    for model in (
+        StagedSVC(random_state=0).fit(frame[["f3", "f1", "f0"]], y),
+        SupportClusterSVC(
+            6, multi_class="ovo", decision_function_shape="ovo", random_state=0
+        ).fit(frame, y),
+    ):
+        rows = frame[model.feature_names_in_]
+        np.testing.assert_array_equal(model.predict(folder), model.predict(rows))
+        np.testing.assert_array_equal(
+            model.decision_function(folder), model.decision_function(rows)
+        )
+    nameless = ClusteredSVC(3, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"has 6 columns; expected 4, since the model"):
+        nameless.predict(folder)
+    path = tmp_path / "rows.parquet"
+    frame.to_parquet(path)
+    np.testing.assert_array_equal(nameless.predict(path), nameless.predict(X))
+
+
+def test_batches_are_predicted():
+    X, y, weight = make_rows(500)
+    model = ClusteredSVC(3, random_state=0).fit(X, y)
+    expected = model.predict(X)
+    for batches in (
+        Batches.of(X, y, weight, rows=ROWS),
+        iter([X[:200], X[200:200], X[200:]]),
+        iter([(X[:200], y[:200]), (X[200:], y[200:])]),
+    ):
+        np.testing.assert_array_equal(model.predict(batches), expected)
+    with pytest.raises(ValueError, match="Found 0 rows in all batches"):
+        model.predict(iter([]))
+    X[250, 2] = np.nan
+    with pytest.raises(ValueError, match=r"In batch 2: .* row 58, column 2"):
+        model.predict(Batches.of(X, y, rows=ROWS))
+
+
+def test_files_without_the_columns_of_a_model_are_named(folder, tmp_path):
+    model = SupportClusterSVC(6, random_state=0).fit(folder, "label", "weight")
+    X, y, _ = make_rows(100)
+    write_two(tmp_path, {"f0": y, "F1": X[:, 1], "f2": X[:, 2], "f3": X[:, 3]}, {})
+    message = r"one\.parquet has no column 'f1', which the model was fitted to; did you"
+    with pytest.raises(ValueError, match=message):
+        model.predict(tmp_path / "one.parquet")
+    write_two(tmp_path, {f"f{j}": y for j in range(4)}, {})
+    with pytest.raises(ValueError, match=r"Column 'f0' has the type string; expected"):
+        model.predict(tmp_path / "one.parquet")
+
+
+def test_other_methods_say_that_rows_must_be_in_memory(folder):
+    model = ClusteredSVC(3, random_state=0).fit(folder, "label", "weight")
+    with pytest.raises(TypeError, match=r"is not in memory\. This method of Clustered"):
+        model.region(str(folder))

@@ -10,6 +10,7 @@ from localsvm.engine._open import is_partitioned, open_partitions
 from localsvm.engine._options import options
 from localsvm.engine._parquet import UnreadablePartitionError
 from localsvm.engine._partitions import Partitions
+from localsvm.engine._queries import predict_blocks
 from localsvm.engine._source import Batches
 from localsvm.engine._spool import (
     read_array,
@@ -32,6 +33,7 @@ __all__ = [
     "is_partitioned",
     "open_partitions",
     "options",
+    "predict_blocks",
     "predict_lazily",
     "read_array",
     "read_rows",

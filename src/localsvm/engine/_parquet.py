@@ -21,6 +21,8 @@ from localsvm.engine._columns import (
     FileSchema,
     choose_columns,
     kind_of,
+    missing_column,
+    number_type,
 )
 from localsvm.engine._memory import NotEnoughMemoryError
 from localsvm.engine._source import Part, Source
@@ -126,6 +128,10 @@ class ParquetPart(Part):
         weight = np.concatenate(weights) if weights else None
         return make_block(X, np.concatenate(labels), weight, columns.dtype, self.place)
 
+    def read_features(self) -> NDArray[Any]:
+        """Read the rows alone."""
+        return self._read()[0]
+
     def _read(self) -> tuple[NDArray[Any], list[Any], list[Any]]:
         columns = self.columns
         X = np.empty((self.n_rows, len(columns.features)), dtype=columns.dtype)
@@ -167,6 +173,42 @@ def open_parquet(source: Any, y: Any, sample_weight: Any, rows: int) -> Source:
     columns = choose_columns(names, schemas, y, sample_weight)
     parts = _parts_of(files, columns, rows)
     return Source(parts, len(columns.features), columns.dtype, columns.features)
+
+
+def open_queries(
+    source: Any, features: Sequence[str] | None, n_features: int, rows: int
+) -> Sequence[ParquetPart]:
+    """Partitions of rows to predict: columns besides the features do not matter.
+
+    Parameters
+    ----------
+    source : path or pyarrow.dataset.Dataset
+    features : sequence of str or None
+        Columns that the model was fitted to, in its order; None if it knows no names:
+        then the columns are taken as they come.
+    n_features : int
+        How many there are.
+    rows : int
+        As in :func:`open_parquet`.
+    """
+    names, files = _open_files(source)
+    if features is None:
+        if len(names) != n_features:
+            raise ValueError(
+                f"{files[0].path} has {len(names)} columns; expected {n_features}, "
+                "since the model was fitted to rows without names of columns."
+            )
+        features = names
+    for file in files:
+        own = file.schema.schema.names
+        for name in features:
+            if name not in own:
+                raise ValueError(
+                    f"{file.path} has no column {name!r}, which the model was fitted "
+                    f"to; {missing_column(own, name)}"
+                )
+    dtype = number_type(features, [file.schema for file in files])
+    return _parts_of(files, Columns(tuple(features), None, None, dtype), rows)
 
 
 def _parts_of(files: Sequence[_File], columns: Columns, rows: int) -> list[ParquetPart]:
