@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from localsvm._threads import effective_n_jobs
-from localsvm.engine._checkpoint import Checkpoint, describe
+from localsvm.engine._checkpoint import Checkpoint
 from localsvm.engine._dask import (
     DaskDriver,
     active_client,
@@ -20,6 +20,7 @@ from localsvm.engine._dask import (
     open_dask,
 )
 from localsvm.engine._drivers import Driver, ThreadDriver
+from localsvm.engine._identity import describe
 from localsvm.engine._options import EngineOptions, current_options
 from localsvm.engine._parquet import is_dataset, open_parquet
 from localsvm.engine._partitions import Partitions
@@ -66,22 +67,20 @@ def open_partitions(
     ------
     Partitions
     """
-    options = current_options()
+    options, name = current_options(), type(estimator).__name__
     with ExitStack() as stack:
         driver = _choose_driver(X, options, estimator.n_jobs, stack)
         source = _open_source(X, y, sample_weight, options, driver, stack)
         checkpoint = None
         if options.checkpoint is not None:
-            identities = [part.identity for part in source.parts]
+            description = describe(estimator, source, y, sample_weight)
             checkpoint = Checkpoint(
-                options.checkpoint,
-                describe(estimator, identities),
-                options.checkpoint_seconds,
+                options.checkpoint, description, options.checkpoint_seconds
             )
-        name = type(estimator).__name__
         rows = Partitions(source, driver, name, options, checkpoint)
         finished = False
         try:
+            rows.verify()
             yield rows
             finished = True
         finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -27,6 +28,9 @@ from localsvm.engine._columns import (
 from localsvm.engine._memory import NotEnoughMemoryError
 from localsvm.engine._source import Part, Source
 
+_MAGIC_BYTES = 4
+_LENGTH_BYTES = 4
+
 
 class UnreadablePartitionError(OSError):
     """A partition cannot be read; the message names file and row group."""
@@ -46,6 +50,26 @@ class _File:
     def schema(self) -> FileSchema:
         with _named_errors(self.path):
             return FileSchema(self.path, self.fragment.physical_schema)
+
+    @cached_property
+    def stamp(self) -> bytes | None:
+        """Digest of size, times and footer, which change when the file is written.
+
+        None where the file system knows no times.
+        """
+        fs = require("pyarrow.fs", "dask", "A Parquet file")
+        system = self.fragment.filesystem
+        with _named_errors(self.path):
+            info = system.get_file_info(self.path)
+            if info.mtime_ns is None:
+                return None
+            found = [str(info.size), str(info.mtime_ns)]
+            if isinstance(system, fs.LocalFileSystem):
+                # The one that nobody can set back.
+                found.append(str(os.stat(self.path).st_ctime_ns))
+            with system.open_input_file(self.path) as file:
+                footer = _read_footer(file, info.size)
+        return hashlib.sha256("\n".join(found).encode() + footer).digest()
 
     def gathered(self, rows: int) -> Iterator[list[tuple[int, int]]]:
         """Row groups with their row numbers, a few at a time."""
@@ -72,6 +96,13 @@ class _File:
                 f"{place} has {table.num_rows} rows; its file says {count}."
             )
         return table
+
+
+def _read_footer(file: Any, size: int) -> bytes:
+    """Read the metadata at the end: places, sizes and statistics of all columns."""
+    ending = _MAGIC_BYTES + _LENGTH_BYTES
+    length = int.from_bytes(file.read_at(_LENGTH_BYTES, size - ending), "little")
+    return bytes(file.read_at(length, max(0, size - ending - length)))
 
 
 @contextmanager
@@ -121,6 +152,14 @@ class ParquetPart(Part):
     def place(self) -> str:  # type: ignore[override]
         """File and row groups."""
         return f"{self.file.path}, {_group_words(self.row_groups)}"
+
+    @property
+    def stamp(self) -> bytes | None:
+        """That of the file, and which of its row groups and columns are read."""
+        if self.file.stamp is None:
+            return None
+        own = f"{self.row_groups} {self.columns.all}"
+        return hashlib.sha256(self.file.stamp + own.encode()).digest()
 
     def read(self) -> Block:
         """Read and check the rows."""
