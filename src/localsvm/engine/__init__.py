@@ -5,6 +5,7 @@ from localsvm.engine._checkpoint import Checkpoint
 from localsvm.engine._checkpoint import Statistics as Statistics
 from localsvm.engine._drivers import cancel_event
 from localsvm.engine._lazy import is_lazy, predict_lazily
+from localsvm.engine._lock import FolderInUseError
 from localsvm.engine._memory import MemoryNeed, NotEnoughMemoryError
 from localsvm.engine._open import is_partitioned, open_partitions
 from localsvm.engine._options import options
@@ -24,6 +25,7 @@ __all__ = [
     "Batches",
     "Block",
     "Checkpoint",
+    "FolderInUseError",
     "MemoryNeed",
     "NotEnoughMemoryError",
     "Partitions",

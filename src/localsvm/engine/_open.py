@@ -21,6 +21,7 @@ from localsvm.engine._dask import (
 )
 from localsvm.engine._drivers import Driver, ThreadDriver
 from localsvm.engine._identity import describe
+from localsvm.engine._lock import locked_folder
 from localsvm.engine._options import EngineOptions, current_options
 from localsvm.engine._parquet import is_dataset, open_parquet
 from localsvm.engine._partitions import Partitions
@@ -69,6 +70,8 @@ def open_partitions(
     """
     options, name = current_options(), type(estimator).__name__
     with ExitStack() as stack:
+        if options.checkpoint is not None:
+            stack.enter_context(locked_folder(options.checkpoint, name))
         driver = _choose_driver(X, options, estimator.n_jobs, stack)
         source = _open_source(X, y, sample_weight, options, driver, stack)
         checkpoint = None

@@ -74,7 +74,7 @@ def options(
         version of the library, and gives the same model as without the interruption;
         with others it is refused, and the error says what differs. To compare, it
         reads once more what it had read, but for Parquet files that have been left
-        alone. Emptied when the fit ends well.
+        alone. One fit at a time. Emptied when the fit ends well.
     checkpoint_seconds : float, default=10
         Least time between two checkpoints. Methods that iterate write one at most after
         each iteration.
