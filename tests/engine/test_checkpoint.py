@@ -22,6 +22,7 @@ from localsvm import (
     SupportClusterSVC,
 )
 from localsvm.engine import Batches, options
+from localsvm.estimators._regional_model import RegionalModel
 
 MODELS = {
     "ClusteredSVC": ClusteredSVC(3, C=0.3, random_state=0),
@@ -64,15 +65,16 @@ def fit(model, arguments, state=None, **settings):
         return clone(model).fit(*arguments)
 
 
+def interrupt(*arguments, **named):
+    raise KeyboardInterrupt
+
+
 def stop(model, arguments, state, **settings):
     """Interrupt a fit late."""
     module, *outer, name = LATE[type(model).__name__].split(":")
     owner = importlib.import_module(f"localsvm.estimators.{module}")
     for part in outer:
         owner = getattr(owner, part)
-
-    def interrupt(*arguments, **named):
-        raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(owner, name, interrupt)
@@ -300,6 +302,23 @@ def test_equal_parameters_of_other_objects_are_resumed(tmp_path):
     again = model(cedar=1.0).set_params(class_weight={"cedar": 1.0, "ash": 2.0})
     again = fit(again.set_params(n_jobs=2), batches, tmp_path / "state")
     assert same_bits(again, fit(model(cedar=1.0), batches))
+
+
+def test_a_generator_that_drew_the_seed_is_recognised_after_an_interruption(
+    tmp_path, monkeypatch
+):
+    rows = Batches.of(*make_rows(300), rows=ROWS)
+    expected = clone(MODELS["ClusteredSVC"])
+    expected.set_params(random_state=np.random.RandomState(3)).fit(rows)
+    model = clone(expected).set_params(random_state=np.random.RandomState(3))
+    with options(checkpoint=tmp_path / "state"):
+        with monkeypatch.context() as patch:
+            patch.setattr(RegionalModel, "from_solution", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                model.fit(rows)
+        assert list((tmp_path / "state").rglob("*.state"))
+        model.fit(rows)
+    assert same_bits(model, expected)
 
 
 def test_a_parameter_that_no_process_can_recognise_is_refused(tmp_path):
