@@ -143,6 +143,29 @@ def test_small_changes_are_refused(form, change, place, tmp_path):
         fit(MODELS["ClusteredSVC"], changed, tmp_path / "state")
 
 
+def test_only_rows_that_were_used_have_to_be_the_same(tmp_path):
+    X, y, _ = make_rows(20 * 30)
+
+    def read(number):
+        if number == 19 and not stopped:
+            stopped.append(number)
+            raise KeyboardInterrupt
+        own = slice(number * 30, (number + 1) * 30)
+        return X[own], y[own]
+
+    model, state, stopped = MODELS["SupportClusterSVC"], tmp_path / "state", []
+    with pytest.raises(KeyboardInterrupt):
+        fit(model, (Batches(read, 20),), state)
+    X[3 * 30] *= -1.0
+    with refused("batch 3"):
+        fit(model, (Batches(read, 20),), state)
+    X[3 * 30] *= -1.0
+    # Of the last group of eight nothing was kept.
+    X[17 * 30] *= -1.0
+    again = fit(model, (Batches(read, 20),), state)
+    assert same_bits(again, fit(model, (Batches(read, 20),)))
+
+
 def test_rows_are_compared_on_the_workers(tmp_path):
     X, y, weight = make_rows(300)
     state, model = tmp_path / "state", MODELS["ClusteredSVC"]
