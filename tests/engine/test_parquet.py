@@ -157,6 +157,18 @@ def test_columns_can_be_left_out_of_a_dataset(tmp_path):
     assert MODEL.fit(dataset, "label").feature_names_in_.tolist() == ["a", "b"]
 
 
+def test_columns_that_only_a_dataset_names_are_refused(tmp_path):
+    X, y, _ = make_rows(100)
+    (tmp_path / "year=2020").mkdir()
+    pyarrow.parquet.write_table(
+        pyarrow.table(table_of(X, y)), tmp_path / "year=2020" / "rows.parquet"
+    )
+    dataset = pyarrow.dataset.dataset(tmp_path, partitioning="hive")
+    message = r"no column 'year'; expected the columns of the dataset's schema"
+    with pytest.raises(ValueError, match=message):
+        MODEL.fit(dataset, "label")
+
+
 def test_batches_that_do_not_agree_are_named():
     X, y, _ = make_rows(100)
     frame = pd.DataFrame(X, columns=list("abcd"))

@@ -67,7 +67,7 @@ class Checkpoint:
     @property
     def is_bare(self) -> bool:
         """Whether nothing is kept that a fit could be resumed from."""
-        kept = {path.name for path in self.folder.iterdir()}
+        kept = {path.name for path in self.folder.glob("*")}
         return kept <= {self._path(name).name for name in ("description", "seed")}
 
     def save(self, name: str, state: Statistics, *, now: bool = False) -> bool:

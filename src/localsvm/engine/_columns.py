@@ -131,9 +131,10 @@ def check_same_names(names: Sequence[str], files: Sequence[FileSchema]) -> None:
     for file in files:
         for name in names:
             if name not in file.schema.names:
+                model = "the dataset's schema" if file is first else first.path
                 raise ValueError(
                     f"{file.path} has no column {name!r}; expected the columns of "
-                    f"{first.path}."
+                    f"{model}."
                 )
         for name in file.schema.names:
             if name not in known:
