@@ -210,6 +210,33 @@ def test_a_second_thread_is_told_of_the_first(tmp_path):
     assert same_bits(fit(engine_faults.read), first.result())
 
 
+FORKS = """
+import os, pathlib, signal, sys
+from localsvm.engine._lock import locked_folder
+with locked_folder(pathlib.Path(sys.argv[1]), "x"):
+    child = os.fork()
+    if child == 0:
+        os.close(1)
+        signal.pause()
+    print(child, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_child_of_a_killed_process_holds_nobody_up(tmp_path):
+    from localsvm.engine._lock import locked_folder
+
+    command = [sys.executable, "-c", FORKS, str(tmp_path)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    child = int(done.stdout)
+    try:
+        assert done.returncode == -signal.SIGKILL
+        with locked_folder(tmp_path, "x"):
+            os.kill(child, 0)
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
 def test_a_lock_that_is_gone_when_it_is_got_is_not_taken(tmp_path, monkeypatch):
     from localsvm.engine import _lock
 

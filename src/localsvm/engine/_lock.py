@@ -15,6 +15,18 @@ from typing import BinaryIO
 
 from localsvm._checks import level_of_caller
 
+# A process that was forked meanwhile has the lock as well, as long as it lives.
+_held: set[BinaryIO] = set()
+
+
+def _let_go() -> None:
+    for file in _held:
+        file.close()
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_let_go)
+
 
 class FolderInUseError(RuntimeError):
     """Another fit works in the folder; the message says which process it is."""
@@ -47,12 +59,15 @@ def locked_folder(folder: Path, what: str) -> Iterator[None]:
         file.truncate(0)
         file.write(_own_words(what))
         file.flush()
+        _held.add(file)
         try:
             yield
         finally:
-            # Before the lock is released: what is there then is another fit's file.
-            with suppress(FileNotFoundError):
-                path.unlink()
+            if file in _held:
+                _held.remove(file)
+                # Before the lock is released: then it may be another fit's file.
+                with suppress(FileNotFoundError):
+                    path.unlink()
 
 
 def _open_locked(path: Path) -> BinaryIO:
