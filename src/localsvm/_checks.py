@@ -318,11 +318,19 @@ def level_of_caller() -> int:
 
 @contextmanager
 def unchanged_on_failure(estimator: Any) -> Iterator[None]:
-    """Give the estimator back its attributes if the block raises."""
+    """Give the estimator back its attributes if the block raises.
+
+    A ``RandomState`` among its parameters gets back the state it was in, too.
+    """
     before = dict(vars(estimator))
+    generator: Any = before.get("random_state")
+    is_generator = isinstance(generator, np.random.RandomState)
+    state = generator.get_state() if is_generator else None
     try:
         yield
     except BaseException:
         vars(estimator).clear()
         vars(estimator).update(before)
+        if is_generator:
+            generator.set_state(state)
         raise

@@ -260,6 +260,18 @@ def test_iteration_limit_warns_once_with_gap_and_remedy(data):
     assert caught[0].filename == __file__
 
 
+def test_failed_fit_leaves_the_generator_as_it_was(data, monkeypatch):
+    X, y = data
+    generator = np.random.RandomState(0)
+    expected = np.random.RandomState(0).randint(2**31 - 1)
+    model = ClusteredSVC(2, random_state=generator)
+    with monkeypatch.context() as patch:
+        patch.setattr(ClusteredSVC, "_solve_parts", None)
+        with pytest.raises(TypeError):
+            model.fit(X, y)
+    assert generator.randint(2**31 - 1) == expected
+
+
 def test_failed_fit_leaves_the_estimator_as_it_was(data):
     X, y = data
     model = ClusteredSVC(4, random_state=0).fit(X, y)

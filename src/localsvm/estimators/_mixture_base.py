@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from localsvm._checks import NOT_FINITE, level_of_caller
 from localsvm._threads import effective_n_jobs, single_threaded_libraries
+from localsvm.engine import is_lazy, is_partitioned
 from localsvm.estimators._base import BaseLocalClassifier, StageClock, TrainingRows
 from localsvm.estimators._clustering import centers_of, fit_clusterer
 from localsvm.estimators._gates import Gate, GateStep
@@ -69,7 +70,8 @@ class BaseMixture(BaseLocalClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or partitions
+            Parquet and batches as in ``predict``.
 
         Returns
         -------
@@ -81,6 +83,8 @@ class BaseMixture(BaseLocalClassifier):
         Eq. 6 divided by its sum over the classes. It is a model of the margin, not
         calibrated; :class:`~sklearn.calibration.CalibratedClassifierCV` is.
         """
+        if is_partitioned(X) and not is_lazy(X):
+            return self._answer_blocks("predict_proba", X)
         scores = self._class_scores(self._check_query_rows(X))
         return np.asarray(softmax(scores.astype(np.float64), axis=1))
 

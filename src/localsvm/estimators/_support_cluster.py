@@ -23,7 +23,7 @@ from localsvm._checks import (
 )
 from localsvm._threads import effective_n_jobs
 from localsvm.cluster import GaussianSummary, summarize_classes
-from localsvm.engine import MemoryNeed, Partitions, is_lazy
+from localsvm.engine import MemoryNeed, Partitions, is_partitioned
 from localsvm.estimators._base import StageClock, TrainingRows
 from localsvm.estimators._support_cluster_base import (
     BaseSupportClusterSVC,
@@ -300,7 +300,8 @@ class SupportClusterSVC(BaseSupportClusterSVC):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or partitions
+            As in ``predict``.
 
         Returns
         -------
@@ -310,7 +311,7 @@ class SupportClusterSVC(BaseSupportClusterSVC):
             1), (0, 2), ..., (1, 2), ...; positive speaks for the first of a pair, and 0
             stands where a class has no clusters.
         """
-        if self.decision_function_shape == "ovr" or is_lazy(X):
+        if self.decision_function_shape == "ovr" or is_partitioned(X):
             return super().decision_function(X)
         rows = self._check_query_rows(X)
         if len(self.classes_) == 2:
