@@ -101,6 +101,11 @@ def with_input(**changed):
             'outputs[0].name is "age"; expected one of label, scores.',
         ),
         (
+            {**with_input(), "outputs": [{"name": "label"}, {"name": "label"}]},
+            'outputs[1].name is "label" once more.',
+        ),
+        ({**with_input(), "id": "7" * 1001}, "id has 1001 characters; expected at "),
+        (
             {"inputs": [tensor("x0", [1.0])]},
             "inputs has no tensor 'x1'.",
         ),

@@ -81,7 +81,7 @@ def test_a_model_without_weights_is_told():
         ({"rows": [[1, [2]]]}, "rows[0].x1 is a list; expected one value."),
         ({"rows": [[1, 2], [1, 10**400]]}, "rows[1].x1 is an integer of more than 40"),
         ({"rows": [[1, 2]], "border": 1}, "border is 1; expected true or false."),
-        ({"rows": [[1e308, -1e308]]}, "The "),
+        ({"rows": [[1e308, -1e308]]}, "rows[0] has values too large"),
     ],
 )
 def test_the_place_is_named(content, message):
