@@ -90,9 +90,10 @@ def create_app(
     -----
     Inputs are one tensor "X" of shape [rows, columns], or one tensor of shape [rows]
     per column, with strings as BYTES. In a pipeline with a
-    :class:`~localsvm.data.TableEncoder` null is a missing value. Rows to explain are
-    objects by column or lists; ``"border": false`` leaves out what would change the
-    label, which is most of the cost.
+    :class:`~localsvm.data.TableEncoder` null is a missing value, and so is a column
+    that is left out. Rows to explain are objects by column or lists;
+    ``"border": false`` leaves out what would change the label, which is most of the
+    cost.
 
     What is wrong with a request is answered with ``{"error": ...}`` that names the
     field: 400 for content, 404 and 405 for addresses, 408 and 413 for bodies that are
