@@ -102,7 +102,9 @@ def create_app(
     are 500 with a number that is in its log, where the trace is.
 
     Work ends with its request: rows are predicted in blocks of 256, and no further
-    block is begun when the time is out or the client has gone.
+    block is begun when the time is out or the client has gone. :func:`run` also limits
+    connections, heads of requests and the time to read an answer, which belong to the
+    server that an application runs in.
 
     There is no authentication: put a gateway in front of it before others can reach it.
 
