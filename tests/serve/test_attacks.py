@@ -229,6 +229,14 @@ def test_malicious_json(server, body, message):
     assert server.peak_megabytes() - before < 2 * 3 * 8 + 40 * 8
 
 
+def test_bodies_in_tiny_chunks_are_refused(server):
+    head = f"POST {INFER} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with sockets(server, 20, head.encode() + b"1\r\n \r\n" * 100_000) as slow:
+        assert_answers_others(server)
+        for each in slow:
+            assert rest(each)[:12] in (b"", b"HTTP/1.1 400")
+
+
 def test_more_connections_than_files_keep_nobody_out(folder):
     limits = {"max_per_address": 0, "n_files": 256}
     with serving(folder / "model.lsvm", **limits) as server, sockets(server, 400):

@@ -35,6 +35,9 @@ class Transport(asyncio.Transport):
     def abort(self):
         self.is_aborted = True
 
+    def pause_reading(self):
+        pass
+
     def is_closing(self):
         return self.is_closed or self.is_aborted
 
@@ -118,6 +121,25 @@ def test_the_slowest_readers_are_ended_when_too_much_is_unsent():
         await crowd.close()
 
     asyncio.run(live())
+
+
+@pytest.mark.parametrize("size", [1, 4, 100])
+def test_a_body_in_chunks_of_a_few_bytes_is_refused(size):
+    async def live():
+        crowd = Crowd()
+        head = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+        protocol, transport = crowd.connect(data=head)
+        chunk = b"%x\r\n%b\r\n" % (size, b"a" * size)
+        n_read = 0
+        while n_read < 2**18 and not transport.is_closing():
+            protocol.data_received(chunk * (2**16 // len(chunk)))
+            n_read += 2**16
+        await crowd.close()
+        return transport
+
+    transport = asyncio.run(live())
+    assert transport.is_closed == (size < 100)
+    assert transport.written[:12] == (b"HTTP/1.1 400" if size < 100 else b"")
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from localsvm.serve._content import dump
 
 _PIECE = 2**14
 _PHRASES = {
+    400: "Bad Request",
     408: "Request Timeout",
     429: "Too Many Requests",
     503: "Service Unavailable",
@@ -99,8 +100,20 @@ class GuardedProtocol(H11Protocol):
         for start in range(0, len(data), _PIECE):
             if self.transport.is_closing():
                 return
-            super().data_received(data[start : start + _PIECE])
+            self._take(data[start : start + _PIECE])
         self._watch_head()
+
+    def _take(self, piece: bytes) -> None:
+        """Refuse bodies in chunks of a few bytes, each of which costs as a packet."""
+        cycle = self.cycle if self._in_request else None
+        before = 0 if cycle is None else len(cycle.body)
+        super().data_received(piece)
+        if len(piece) < _PIECE or self.conn.their_state is not h11.SEND_BODY:
+            return
+        if cycle is not None and len(cycle.body) - before < _PIECE // 2:
+            self.drop(400, "The body has chunks of a few bytes; expected larger ones.")
+        if not self._in_request and (b"transfer-encoding", b"chunked") in self.headers:
+            self.drop(400, "")  # has been answered
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""

@@ -185,7 +185,7 @@ class RowBuilder:
         return np.column_stack([column.astype(object) for column in every])
 
     def _unknown(self, name: str) -> str:
-        # The time to compare grows with the square of the length.
+        # A name may be as long as a body.
         short = name[:_LONGEST_HINT]
         close = get_close_matches(short, list(self._names), n=1)
         hint = (
