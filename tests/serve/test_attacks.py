@@ -290,7 +290,8 @@ def test_a_client_that_does_not_read_is_not_kept(impatient):
 
 
 def heavy_request():
-    body = json.dumps({"inputs": [tensor("X", np.zeros((10_000, 20)))]}).encode()
+    rows = np.random.default_rng(0).standard_normal((10_000, 20)).round(3)
+    body = json.dumps({"inputs": [tensor("X", rows)]}).encode()
     return head_of(len(body)) + body
 
 
