@@ -9,14 +9,16 @@ import pytest
 from localsvm.cli import _tune
 from localsvm.export import describe_file, load
 
-REPORT = ("report", "people.lsvm", "people.csv", "-o", "report.html")
+REPORT = ("report", "people.lsvm", "others.csv", "-o", "report.html")
 
 
 def test_the_report_is_a_page(call):
     result = call(*REPORT, "--title", "Who is happy?")
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("Report: report.html (")
-    assert "No --train" in result.stderr
+    headline, _, written = result.stdout.splitlines()
+    assert headline == "100 rows, none of which was in the fit."
+    assert written.startswith("Report: report.html (")
+    assert "No comparison with other classifiers" in result.stderr
     page = Path("report.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert "Who is happy?" in page
@@ -35,7 +37,7 @@ def test_training_rows_are_given_or_found(call):
     assert "HistGradientBoosting" in Path("found.html").read_text(encoding="utf-8")
     given = (*REPORT, "--train", "parts.csv", "--json", "--no-peers")
     result = call(*given)
-    assert json.loads(result.stdout)["n_rows"] == 300
+    assert json.loads(result.stdout)["n_rows"] == 100
     assert "HistGradientBoosting" not in Path("report.html").read_text("utf-8")
 
 

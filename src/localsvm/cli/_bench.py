@@ -23,6 +23,7 @@ from localsvm.cli._methods import Method, make_estimator
 from localsvm.cli._models import load_model
 from localsvm.cli._rows import as_strings, check_classes, column_kinds, read_labelled
 from localsvm.cli._screen import Screen
+from localsvm.cli._seen import leave_out
 
 _What = Annotated[
     str,
@@ -69,13 +70,16 @@ def bench(
     reading["read"] = [*reading["read"], *(read or [])]
     rows = read_labelled(data, drop=drop or [], **reading | {"where": where})
     check_classes(rows, reading["target"])
+    encoder = make_encoder(rows, kinds)
     if test is not None:
-        train, unseen = rows, read_labelled(test, **reading)
+        train, kept = rows, leave_out(rows, read_labelled(test, **reading), encoder)
+        screen.say(f"{test}: {kept.headline}")
+        unseen = kept.table
     elif test_size:
         train, unseen = split_rows(rows, test_size, seed)
     else:
         misuse("--test-size 0: rows to score on are needed; or give them as --test.")
-    model = make_model(estimator, make_encoder(rows, kinds))
+    model = make_model(estimator, encoder)
     if Path(what).exists():
         screen.say(
             f"Parameters are those of {what}. If they were chosen by some of these "

@@ -13,13 +13,14 @@ import typer
 from localsvm import inspect
 from localsvm.cli import _options as options
 from localsvm.cli._comparing import compare, peer_lines
-from localsvm.cli._fitting import fit_on_all, make_encoder, make_model
+from localsvm.cli._fitting import encoder_of, fit_on_all, make_encoder, make_model
 from localsvm.cli._group import misuse
 from localsvm.cli._methods import Method, make_estimator
 from localsvm.cli._notes import held_out_notes, training_notes
 from localsvm.cli._outputs import check_output, size_of
 from localsvm.cli._rows import read_labelled
 from localsvm.cli._screen import Screen
+from localsvm.cli._seen import sketch_of
 from localsvm.cli._table_writer import table_writer
 from localsvm.cli._watch import watching
 from localsvm.data import Table, sample_path
@@ -89,7 +90,9 @@ def demo(
     story.tell("scores", "On the test rows, in detail.", str(scores), scores.to_dict())
     _explain(story, model, test)
     notes = training_notes(train, target=_TARGET, seed=seed, where=_TRAIN)
-    save(model, results.model, notes=notes | {"held_out": held_out_notes(scores)})
+    notes["held_out"] = held_out_notes(scores)
+    fitted_rows = sketch_of(train, encoder_of(model))
+    save(model, results.model, notes=notes, fitted_rows=fitted_rows)
     _predict_from_file(story, model, test, results)
     with watching(screen, "Writing the report"):
         inspect.write_report(

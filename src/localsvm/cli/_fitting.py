@@ -33,7 +33,7 @@ class Fitted:
     model : Pipeline or estimator
     scores : Scores or None
         On rows that were held out when it was scored.
-    n_rows : int
+    rows : Table
         Rows that the model was fitted to.
     seconds : float
         Of all fits.
@@ -41,7 +41,7 @@ class Fitted:
 
     model: Any
     scores: Scores | None
-    n_rows: int
+    rows: Table
     seconds: float
 
 
@@ -77,29 +77,35 @@ def fit_on_all(model: Any, table: Table, screen: Screen) -> Fitted:
     """Fit a model to all rows."""
     start = time.perf_counter()
     _fit(model, table.X, table.y, screen)
-    return Fitted(model, None, table.X.shape[0], time.perf_counter() - start)
+    return Fitted(model, None, table, time.perf_counter() - start)
 
 
 def fit_and_score(model: Any, table: Table, test: Table, screen: Screen) -> Fitted:
     """Fit a model to the rows of one table and score it on those of another."""
     fitted = fit_on_all(model, table, screen)
     scores = score(model, test, screen)
-    return Fitted(model, scores, fitted.n_rows, fitted.seconds)
+    return Fitted(model, scores, table, fitted.seconds)
 
 
 def fit_with_held_out(
-    model: Any, table: Table, test_size: float, seed: int, screen: Screen
+    model: Any,
+    table: Table,
+    test_size: float,
+    seed: int,
+    screen: Screen,
+    *,
+    refit: bool = True,
 ) -> Fitted:
-    """Score a model of a part of the rows on the others, then fit it to all.
+    """Score a model of a part of the rows on the others, then perhaps fit it to all.
 
     What the model has chosen on the part is kept, so that the choice is not made anew.
     """
     train, test = split_rows(table, test_size, seed)
     trial = fit_and_score(model, train, test, screen)
+    if not refit:
+        return trial
     final = fit_on_all(_as_chosen(model), table, screen)
-    return Fitted(
-        final.model, trial.scores, final.n_rows, trial.seconds + final.seconds
-    )
+    return Fitted(final.model, trial.scores, table, trial.seconds + final.seconds)
 
 
 def score(model: Any, table: Table, screen: Screen) -> Scores:
@@ -114,10 +120,11 @@ def split_rows(table: Table, test_size: float, seed: int) -> tuple[Table, Table]
     _, classes = np.unique(np.asarray(table.y), return_inverse=True)
     order = stratified_order(classes, np.random.default_rng(seed))
     n_test = max(1, round(test_size * len(order)))
-    return _take(table, np.sort(order[:-n_test])), _take(table, order[-n_test:])
+    return take_rows(table, np.sort(order[:-n_test])), take_rows(table, order[-n_test:])
 
 
-def _take(table: Table, index: NDArray[np.intp]) -> Table:
+def take_rows(table: Table, index: NDArray[np.intp]) -> Table:
+    """Take some rows of a table."""
     rows = table.X[index] if sparse.issparse(table.X) else table.X.iloc[index]
     return Table(rows, np.asarray(table.y)[index], table.source)
 
@@ -139,6 +146,12 @@ def _as_chosen(model: Any) -> Any:
 def first_step(model: Any) -> Any:
     """Give the encoder of a pipeline, or the model itself."""
     return model[0] if isinstance(model, Pipeline) else model
+
+
+def encoder_of(model: Any) -> TableEncoder | None:
+    """Give the encoder of a pipeline that takes tables, else None."""
+    first = first_step(model)
+    return first if isinstance(first, TableEncoder) else None
 
 
 def final_step(model: Any) -> Any:

@@ -59,7 +59,7 @@ class DataSection:
     n_hidden_columns : int
     n_missing : int
         Entries without a value, in all columns.
-    described : {"training", "test"}
+    described : {"training", "scored"}
         The rows that the columns are described by.
     classes : list of ClassLine
     n_hidden_classes : int
@@ -102,7 +102,7 @@ def describe_data(
         columns=columns,
         n_hidden_columns=n_columns - len(columns) if columns else 0,
         n_missing=n_missing,
-        described="test" if train is None else "training",
+        described="scored" if train is None else "training",
         classes=classes[:_SHOWN_CLASSES],
         n_hidden_classes=max(0, len(classes) - _SHOWN_CLASSES),
     )

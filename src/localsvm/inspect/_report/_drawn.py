@@ -55,7 +55,7 @@ def draw_map(model: Any, X: Any, y: Any, coding: LabelCoding) -> Drawn:
         ax.set(xlabel=clean(ax.get_xlabel()), ylabel=clean(ax.get_ylabel()))
     if known:
         _legend_below(axes[0])
-    words = f"Test rows, at most {_MAP_ROWS:,} of them, in {n_regions:,} regions. "
+    words = f"Scored rows, at most {_MAP_ROWS:,} of them, in {n_regions:,} regions. "
     if display.note:
         words += display.note[0].upper() + display.note[1:].rstrip(".") + "."
     else:

@@ -165,7 +165,7 @@ def draw_peers(peers: Sequence[PeerScore]) -> Picture:
             fontsize=8.5,
         )
     ax.set_yticks(range(len(shown)), [short_name(peer) for peer in shown])
-    ax.set(ylim=(-0.6, len(shown) - 0.2), xlabel="accuracy on the test rows, %")
+    ax.set(ylim=(-0.6, len(shown) - 0.2), xlabel="accuracy on the scored rows, %")
     ax.grid(axis="x", alpha=0.3, linewidth=0.6)
     ax.margins(x=0.08)
     words = ", ".join(
