@@ -1,4 +1,7 @@
+import itertools
 import json
+import os
+import time
 
 import numpy as np
 import pandas as pd
@@ -87,7 +90,8 @@ def test_svc_gets_a_sample_of_every_class(model, xor):
     y = np.where(np.arange(600) == 599, 2, y)  # one row of a third class
     svc = compare_peers(model, X, y, X_test, y_test, sample=60)[2]
     assert svc.n_train == 60
-    assert svc.notes == ("fitted on a sample of 60 of 600 rows",)
+    assert svc.notes == ("fitted on a sample of 60 of 600 rows, so not compared",)
+    assert (svc.difference, svc.p_value) == (None, None)
     course = Course.of(model, (X, y), (X_test, y_test), 1.0, 0)
     counts = np.bincount(course.train_labels.true[course.train_order[:60]])
     assert counts[2] == 1
@@ -186,7 +190,7 @@ class Clock:
 
     def __init__(self, monkeypatch, per_row):
         self.now, self.per_row = 0.0, per_row
-        monkeypatch.setattr(_peer_race.time, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(_peer_race, "cpu_seconds", lambda: self.now)
 
     def classifier(self):
         clock = self
@@ -212,7 +216,8 @@ def test_fits_that_would_take_long_get_fewer_rows(monkeypatch):
     assert fitted.n_rows == 8000
     assert (clock.now, fitted.seconds) == (9.0, 8.0)
     assert fitted.notes == (
-        "fitted on 8,000 of 40,000 rows: more would take over max_time=10 s",
+        "fitted on 8,000 of 40,000 rows, so not compared: more would take over "
+        "max_time=10 s of CPU",
     )
     clock.per_row = 2e-3
     assert course.fit(Contestant("slower", clock.classifier, 40_000)).n_rows == 4000
@@ -220,6 +225,34 @@ def test_fits_that_would_take_long_get_fewer_rows(monkeypatch):
     assert course.fit(Contestant("slowest", clock.classifier, 40_000)).n_rows == 1000
     clock.per_row = 1e-5
     assert course.fit(Contestant("fast", clock.classifier, 40_000)).n_rows == 40_000
+
+
+def test_a_busy_machine_takes_no_rows_away(model, xor, monkeypatch):
+    """An hour on the wall passes whenever somebody looks."""
+    X, y = make_xor(3000, random_state=1)
+    hours = itertools.count(step=3600.0)
+    monkeypatch.setattr(time, "perf_counter", lambda: next(hours))
+    monkeypatch.setattr(time, "monotonic", lambda: next(hours))
+    peers = compare_peers(model, X, y, *xor[2:])
+    assert [peer.n_train for peer in peers] == [3000] * 4
+    assert all(peer.difference is not None for peer in peers[1:])
+
+
+def test_time_of_children_is_counted(monkeypatch):
+    before = _peer_race.cpu_seconds()
+    found = os.times_result((0.0, 0.0, 100.0, 20.0, 0.0))
+    monkeypatch.setattr(os, "times", lambda: found)
+    assert _peer_race.cpu_seconds() - before > 110
+
+
+def test_a_classifier_of_fewer_rows_is_not_compared(model, xor, monkeypatch):
+    clock = Clock(monkeypatch, per_row=1e-2)
+    course = Course.of(model, xor[:2], xor[2:], 4.0, 0)
+    slow = Contestant("slow", clock.classifier, 400)
+    score = _peers._score_peer(slow, course, np.ones(300, dtype=bool))
+    assert score.n_train == 400
+    assert score.accuracy is not None
+    assert (score.difference, score.p_value) == (None, None)
 
 
 def test_predictions_stop_when_the_time_is_over(model, xor, monkeypatch):

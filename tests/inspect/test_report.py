@@ -25,6 +25,7 @@ from localsvm import (
     SupportClusterSVC,
 )
 from localsvm._progress import listening
+from localsvm.data import RowSketch, row_hashes
 from localsvm.inspect import compare_peers, region_table, score_model, write_report
 from localsvm.inspect._report import _text, _write
 from localsvm.inspect._report._certificate import certify
@@ -309,6 +310,36 @@ def test_given_peers_are_not_computed_again(tmp_path, monkeypatch, quick):
         "ClusteredSVC",
         "LinearSVC",
     ]
+
+
+def test_a_classifier_of_fewer_rows_is_not_in_the_summary(tmp_path, quick):
+    model, train, test = xor_model()
+    peers = compare_peers(model, *train, *test, sample=100)
+    page = read(write_report(model, *test, tmp_path / "report.html", peers=peers))
+    assert "difference from SVC" not in page.words
+    assert "accurate than SVC" not in page.words
+    assert "Not compared, because fitted on fewer rows: SVC (100)." in page.words
+    assert "100 of 400" in page.words
+    assert "not compared: fewer rows" in page.words
+    assert "than LinearSVC by" in page.words
+
+
+def test_training_rows_are_called_so_at_the_top(tmp_path, quick):
+    model, (X, y), (X_test, y_test) = xor_model()
+    given = {"X_train": X, "y_train": y}
+    path = tmp_path / "report.html"
+    words = read(write_report(model, X[:50], y[:50], path, **given)).words
+    first = "TRAINING ROWS: all of these 50 rows were in the fit"
+    assert words.index(first) < words.index("Accuracy")
+    assert "training rows do not tell which of two is better" in words
+    sketch = RowSketch.of(row_hashes(X, y))
+    mixed = np.r_[X[:30], X_test], np.r_[y[:30], y_test]
+    page = read(write_report(model, *mixed, path, fitted_rows=sketch))
+    assert "TRAINING ROWS: 30 of these 230 rows" in page.document["rows"]
+    words = read(write_report(model, X_test, y_test, path, **given)).words
+    assert "200 rows, none of which was in the fit." in words
+    words = read(write_report(model, X_test, y_test, path)).words
+    assert "Whether some of these rows were in the fit is not known" in words
 
 
 def test_unknown_labels_are_told(tmp_path, quick):

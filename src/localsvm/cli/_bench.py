@@ -35,7 +35,9 @@ _What = Annotated[
 ]
 _MaxTime = Annotated[
     float,
-    typer.Option("--max-time", min=0.1, help="Seconds for the fits of a classifier."),
+    typer.Option(
+        "--max-time", min=0.1, help="CPU seconds for the fits of a classifier."
+    ),
 ]
 _Sample = Annotated[
     int, typer.Option("--sample", min=10, help="Most rows that SVC is fitted to.")
@@ -51,7 +53,7 @@ def bench(
     where: options.WhereOption = None,
     drop: options.DropOption = None,
     kind: options.KindOption = None,
-    sample: _Sample = 5000,
+    sample: _Sample = 20_000,
     max_time: _MaxTime = 30.0,
     seed: options.SeedOption = 0,
     jobs: options.JobsOption = 1,

@@ -1,4 +1,4 @@
-"""Other classifiers on the same rows, each in bounded time."""
+"""Other classifiers on the same rows, each in bounded CPU time."""
 
 from __future__ import annotations
 
@@ -44,13 +44,15 @@ class PeerScore:
         With its 95 % interval.
     difference : Estimate or None
         Accuracy of the given model minus that of this one, on the same rows; its 95 %
-        interval is for pairs.
+        interval is for pairs. None if this one was not fitted on all rows: then the
+        difference would be one of rows.
     p_value : float or None
         Of McNemar's exact test that both are right equally often.
     fit_seconds : float or None
-        Of the given model, what its ``fit_report_`` says.
+        CPU seconds on one thread; of the given model the wall-clock seconds that its
+        ``fit_report_`` has.
     predict_us : float or None
-        Microseconds per row.
+        Microseconds of CPU per row.
     notes : tuple of str
         What a reader must know, such as a sample, or a solver that did not converge.
     """
@@ -86,7 +88,7 @@ def compare_peers(
     X_test: Any,
     y_test: Any,
     *,
-    sample: int = 5000,
+    sample: int = 20_000,
     max_time: float = 30.0,
     random_state: int = 0,
 ) -> list[PeerScore]:
@@ -103,13 +105,13 @@ def compare_peers(
     X_test : {array-like, sparse matrix, data frame} of shape (n_test, n_features)
         Rows that it was not fitted on.
     y_test : array-like of shape (n_test,)
-    sample : int, default=5000
+    sample : int, default=20000
         Most rows that ``SVC`` is fitted on, drawn class by class: its time grows with
         the square of them.
     max_time : float, default=30.0
-        Seconds for the fits of a classifier, and as many for its predictions. A fit
-        that would take longer is done on fewer rows, and predictions stop there; the
-        notes say so.
+        CPU seconds for the fits of a classifier, and as many for its predictions; each
+        runs on one thread. A fit that would take longer is done on fewer rows: the
+        notes say so, and there is no ``difference``. Predictions stop there.
     random_state : int, default=0
 
     Returns
@@ -129,7 +131,8 @@ def compare_peers(
     1000, the ratio from which on this library warns.
 
     With the same ``random_state`` the result is the same, but for the times, unless
-    ``max_time`` is reached.
+    ``max_time`` is reached. It is CPU time, so that what else the machine does has no
+    say in it.
 
     Examples
     --------
@@ -182,16 +185,16 @@ def _score_peer(
     fitted = course.fit(peer)
     predicted, seconds = course.predict(fitted.classifier, needs_dense=peer.needs_dense)
     right = course.are_right(predicted)
-    n_both = min(len(right), len(given_right))
-    pair = compare_paired(given_right[:n_both], right[:n_both], _Z)
     score = replace(
         score,
         n_train=fitted.n_rows,
-        difference=pair.difference,
-        p_value=pair.p_value,
         fit_seconds=fitted.seconds,
         notes=(*score.notes, *fitted.notes),
     )
+    if fitted.n_rows == len(course.train_order):
+        n_both = min(len(right), len(given_right))
+        pair = compare_paired(given_right[:n_both], right[:n_both], _Z)
+        score = replace(score, difference=pair.difference, p_value=pair.p_value)
     return _with_accuracy(score, right, seconds, course)
 
 
@@ -203,7 +206,7 @@ def _with_accuracy(
     if n_test < n_all:
         notes += (
             f"scored on {n_test:,} of {n_all:,} rows, drawn at random: "
-            f"max_time={course.max_time:g} s was over",
+            f"max_time={course.max_time:g} s of CPU was over",
         )
     return replace(
         score,
