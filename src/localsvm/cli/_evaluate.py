@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from localsvm.cli import _options as options
-from localsvm.cli._fitting import score
+from localsvm.cli._fitting import score, scores_text
 from localsvm.cli._models import load_model
 from localsvm.cli._rows import read_labelled
 from localsvm.cli._screen import Screen
@@ -33,4 +33,6 @@ def evaluate(
     rows = choose_rows(loaded, table, training_rows=training_rows)
     scores = score(loaded.fitted, rows.table, screen)
     document = {"rows": rows.to_dict(), "model": model, "data": data}
-    screen.show(document | scores.to_dict(), f"{rows.headline}\n\n{scores}")
+    screen.show(
+        document | scores.to_dict(), f"{rows.headline}\n\n{scores_text(scores)}"
+    )

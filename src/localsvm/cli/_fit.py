@@ -18,6 +18,7 @@ from localsvm.cli._fitting import (
     fit_with_held_out,
     make_encoder,
     make_model,
+    scores_text,
     tell_rows,
 )
 from localsvm.cli._methods import Method, make_estimator
@@ -179,5 +180,5 @@ def _text(fitted: Fitted, notes: dict[str, Any]) -> list[str]:
         f"{len(notes['classes'])} classes, in {fitted.seconds:.1f} s."
     ]
     if fitted.scores is not None:
-        lines += ["", "On rows that it had not seen:", str(fitted.scores)]
+        lines += ["", "On rows that it had not seen:", scores_text(fitted.scores)]
     return lines

@@ -18,6 +18,7 @@ from localsvm.cli._screen import Screen
 from localsvm.cli._watch import watching
 from localsvm.data import Table, TableEncoder
 from localsvm.inspect import Scores, score_model
+from localsvm.inspect._scores import REMEDY
 from localsvm.tune._rungs import stratified_order
 
 TABLE_STEP = "table"
@@ -113,6 +114,11 @@ def score(model: Any, table: Table, screen: Screen) -> Scores:
     rows = f"{table.X.shape[0]:,} rows"
     with watching(screen, f"Scoring {rows}"), naming(table.source):
         return score_model(model, table.X, table.y)
+
+
+def scores_text(scores: Scores) -> str:
+    """Write scores as a table, with what may help in the words of ``fit``."""
+    return str(scores).replace(REMEDY, "--class-weight balanced")
 
 
 def split_rows(table: Table, test_size: float, seed: int) -> tuple[Table, Table]:

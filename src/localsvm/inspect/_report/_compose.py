@@ -48,7 +48,12 @@ from localsvm.inspect._report._text import (
     seconds,
 )
 from localsvm.inspect._report._usage import show_usage
-from localsvm.inspect._scores import Scores, describe_unknown, score_model
+from localsvm.inspect._scores import (
+    Scores,
+    describe_missed,
+    describe_unknown,
+    score_model,
+)
 
 _MOST_CONFUSION_CLASSES = 100
 _SHOWN_REGIONS = 100
@@ -217,6 +222,8 @@ def _findings(
     ]
     if scores.unknown_labels:
         findings.append(clean(describe_unknown(scores), 400))
+    if scores.missed_classes:
+        findings.insert(1, clean(describe_missed(scores), 400))
     return findings
 
 
