@@ -41,6 +41,22 @@ def test_training_rows_are_given_or_found(call):
     assert "HistGradientBoosting" not in Path("report.html").read_text("utf-8")
 
 
+def test_the_page_speaks_of_what_was_done(call):
+    """No keys of files, and nothing that nobody asked for."""
+    fit = ("fit", "people.csv", "-t", "happy", "-o", "auto.lsvm")
+    assert call(*fit).exit_code == 0
+    noted = describe_file("auto.lsvm").notes["chosen"]
+    assert "C" in noted
+    call("report", "auto.lsvm", "others.csv", "-o", "auto.html")
+    page = Path("auto.html").read_text(encoding="utf-8")
+    for words in ("asked not to compare", "Set by the user", "n_rows", "created_by"):
+        assert words not in page.partition('id="report-data"')[0]
+    for words in ("number of rows", "chosen on held-out rows", "fitted by"):
+        assert words in page
+    assert "Chosen by the fit" not in page
+    assert "merge equal rows" in page
+
+
 @pytest.fixture
 def tuned(call):
     command = ("tune", "people.csv", "-t", "happy", "-o", "best.lsvm")

@@ -38,12 +38,15 @@ class Fitted:
         Rows that the model was fitted to.
     seconds : float
         Of all fits.
+    chosen : tuple of str, default=()
+        Parameters that a first fit chose, and that the last one was given.
     """
 
     model: Any
     scores: Scores | None
     rows: Table
     seconds: float
+    chosen: tuple[str, ...] = ()
 
 
 def make_encoder(table: Table, kinds: Mapping[str, str]) -> TableEncoder | None:
@@ -105,8 +108,12 @@ def fit_with_held_out(
     trial = fit_and_score(model, train, test, screen)
     if not refit:
         return trial
-    final = fit_on_all(_as_chosen(model), table, screen)
-    return Fitted(final.model, trial.scores, table, trial.seconds + final.seconds)
+    chosen = _chosen(model)
+    again = clone(model)
+    final_step(again).set_params(**chosen)
+    final = fit_on_all(again, table, screen)
+    seconds = trial.seconds + final.seconds
+    return Fitted(final.model, trial.scores, table, seconds, tuple(chosen))
 
 
 def score(model: Any, table: Table, screen: Screen) -> Scores:
@@ -141,12 +148,16 @@ def _fit(model: Any, X: Any, y: Any, screen: Screen) -> None:
         model.fit(X, y)
 
 
-def _as_chosen(model: Any) -> Any:
-    """Copy of a fitted model that takes what it chose for itself as given."""
-    chosen = getattr(final_step(model), "best_params_", {})
-    copy = clone(model)
-    final_step(copy).set_params(**chosen)
-    return copy
+def _chosen(model: Any) -> dict[str, Any]:
+    """Parameters that a fitted model chose for itself, not those it was given."""
+    last = final_step(model)
+    given = last.get_params(deep=False)
+    best: dict[str, Any] = getattr(last, "best_params_", {})
+    return {
+        name: value
+        for name, value in best.items()
+        if not (type(given.get(name)) is type(value) and given.get(name) == value)
+    }
 
 
 def first_step(model: Any) -> Any:

@@ -23,6 +23,7 @@ NOTED = {
     "target": "target",
     "parties": "parties",
     "seed": "seed",
+    "chosen": "chosen on held-out rows",
     "created_by": "fitted by",
 }
 

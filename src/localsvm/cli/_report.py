@@ -100,4 +100,11 @@ def report(
 
 def _in_words(notes: dict[str, Any]) -> dict[str, Any]:
     """Name what is noted as a reader would."""
-    return {words: notes[key] for key, words in NOTED.items() if notes.get(key)}
+    noted = {words: notes.get(key) for key, words in NOTED.items()}
+    return {words: _shown(value) for words, value in noted.items() if value is not None}
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return f"{value:,.10g}" if isinstance(value, int | float) else str(value)

@@ -88,7 +88,7 @@ def describe_data(
     model : fitted classifier or Pipeline
     test, train : tuple of rows and LabelCoding
     """
-    X = test[0] if train is None else train[0]
+    X = _own_columns(model, test[0] if train is None else train[0])
     columns, n_missing, storage = _describe_columns(model, X)
     classes = _count_classes(test[1], None if train is None else train[1])
     last = model[-1] if isinstance(model, Pipeline) else model
@@ -106,6 +106,15 @@ def describe_data(
         classes=classes[:_SHOWN_CLASSES],
         n_hidden_classes=max(0, len(classes) - _SHOWN_CLASSES),
     )
+
+
+def _own_columns(model: Any, X: Any) -> Any:
+    """Columns of a table that the model takes; it may have others."""
+    frame = None if sparse.issparse(X) else as_frame(X)
+    names = getattr(model, "feature_names_in_", None)
+    if frame is None or names is None or not set(names) <= set(frame.columns):
+        return X
+    return frame[list(names)]
 
 
 def _describe_columns(model: Any, X: Any) -> tuple[list[ColumnLine], int, str]:
