@@ -87,8 +87,13 @@ def bench(
             f"Parameters are those of {what}. If they were chosen by some of these "
             "rows, it is flattered."
         )
-    fit_on_all(model, train, screen)
-    limits = {"sample": sample, "max_time": max_time, "random_state": seed}
+    seconds = fit_on_all(model, train, screen).cpu_seconds
+    limits = {
+        "fit_seconds": seconds,
+        "sample": sample,
+        "max_time": max_time,
+        "random_state": seed,
+    }
     peers = compare(model, train, unseen, screen, **limits)
     document = {"data": data, "peers": [peer.to_dict() for peer in peers]}
     screen.show(document, "\n".join(peer_lines(peers)))

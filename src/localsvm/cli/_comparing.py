@@ -34,12 +34,10 @@ def peer_lines(peers: Sequence[PeerScore]) -> list[str]:
     heading = ["", "rows", "accuracy", "95 % interval", "fit s", "us/row", "ahead by"]
     lines = table([heading, *map(_cells, peers)], indent="")
     notes = [f"{peer.name}: {note}." for peer in peers for note in peer.notes]
-    given = peers[0].name
     ahead = (
-        f"Ahead by: accuracy of {given} minus that of the other, with its 95 % "
+        f"Ahead by: accuracy of {peers[0].name} minus that of the other, with its 95 % "
         f"interval,\non the same {peers[0].n_test:,} rows, to which none was fitted. "
-        f"Seconds are CPU time on one\nthread; those of the fit of {given} are "
-        "wall-clock time."
+        "Times are CPU time."
     )
     return [*lines, "", ahead, *notes]
 

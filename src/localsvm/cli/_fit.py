@@ -130,6 +130,7 @@ def fit(
     )
     if fitted.scores is not None:
         notes["held_out"] = held_out_notes(fitted.scores)
+    notes["cpu_seconds"] = fitted.cpu_seconds
     if fitted.chosen:
         notes["chosen"] = list(fitted.chosen)
     save(fitted.model, out, notes=notes, fitted_rows=_sketch(fitted, row_sketch))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from localsvm.cli._screen import Screen
 from localsvm.cli._watch import watching
 from localsvm.data import Table, TableEncoder
 from localsvm.inspect import Scores, score_model
+from localsvm.inspect._peer_race import cpu_seconds
 from localsvm.inspect._scores import REMEDY
 from localsvm.tune._rungs import stratified_order
 
@@ -36,8 +37,8 @@ class Fitted:
         On rows that were held out when it was scored.
     rows : Table
         Rows that the model was fitted to.
-    seconds : float
-        Of all fits.
+    seconds, cpu_seconds : float
+        Of all fits, on the clock and of CPU.
     chosen : tuple of str, default=()
         Parameters that a first fit chose, and that the last one was given.
     """
@@ -46,6 +47,7 @@ class Fitted:
     scores: Scores | None
     rows: Table
     seconds: float
+    cpu_seconds: float
     chosen: tuple[str, ...] = ()
 
 
@@ -79,16 +81,17 @@ def tell_rows(table: Table, screen: Screen) -> None:
 
 def fit_on_all(model: Any, table: Table, screen: Screen) -> Fitted:
     """Fit a model to all rows."""
-    start = time.perf_counter()
+    start, cpu_start = time.perf_counter(), cpu_seconds()
     _fit(model, table.X, table.y, screen)
-    return Fitted(model, None, table, time.perf_counter() - start)
+    spent = time.perf_counter() - start, cpu_seconds() - cpu_start
+    return Fitted(model, None, table, *spent)
 
 
 def fit_and_score(model: Any, table: Table, test: Table, screen: Screen) -> Fitted:
     """Fit a model to the rows of one table and score it on those of another."""
     fitted = fit_on_all(model, table, screen)
     scores = score(model, test, screen)
-    return Fitted(model, scores, table, fitted.seconds)
+    return replace(fitted, scores=scores)
 
 
 def fit_with_held_out(
@@ -112,8 +115,13 @@ def fit_with_held_out(
     again = clone(model)
     final_step(again).set_params(**chosen)
     final = fit_on_all(again, table, screen)
-    seconds = trial.seconds + final.seconds
-    return Fitted(final.model, trial.scores, table, seconds, tuple(chosen))
+    return replace(
+        final,
+        scores=trial.scores,
+        seconds=trial.seconds + final.seconds,
+        cpu_seconds=trial.cpu_seconds + final.cpu_seconds,
+        chosen=tuple(chosen),
+    )
 
 
 def score(model: Any, table: Table, screen: Screen) -> Scores:

@@ -69,7 +69,11 @@ def report(
     fitted_to = find_fitted_rows(loaded, data, where, trained or rows.left_out, reading)
     compared: list[PeerScore] | bool = peers
     if peers and fitted_to is not None and rows.are in ("unseen", "unknown"):
-        compared = compare(loaded.fitted, fitted_to, rows.table, screen)
+        spent = loaded.notes.get("cpu_seconds")
+        spent = spent if isinstance(spent, float) and spent > 0 else None
+        compared = compare(
+            loaded.fitted, fitted_to, rows.table, screen, fit_seconds=spent
+        )
     with watching(screen, "Writing the report"):
         write_report(
             loaded.fitted,
