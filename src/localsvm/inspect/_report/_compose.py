@@ -102,7 +102,7 @@ def compose_page(given: Given, written_at: str) -> Page:
         are_new=overlap is None or overlap.is_chance,
         version=__version__,
         written_at=written_at,
-        tiles=_tiles(last, scores, data),
+        tiles=_tiles(last, scores, data, peers),
         findings=_findings(scores, data, peers, certificate),
         note_paragraphs=texts,
         note_entries=entries,
@@ -186,7 +186,9 @@ def _subtitle(name: str, data: DataSection) -> str:
     return words + plural(data.n_test, "scored row")
 
 
-def _tiles(model: Any, scores: Scores, data: DataSection) -> list[Tile]:
+def _tiles(
+    model: Any, scores: Scores, data: DataSection, peers: Sequence[PeerScore]
+) -> list[Tile]:
     level = f"{100 * scores.confidence_level:g}{NBSP}% interval"
     tiles = [
         Tile(name, percent(score.value), f"{interval(score)} ({level})")
@@ -199,9 +201,13 @@ def _tiles(model: Any, scores: Scores, data: DataSection) -> list[Tile]:
     if hasattr(model, "n_regions_"):
         detail = f"for {plural(data.n_features, 'feature')}"
         tiles.append(Tile("Regions", number(model.n_regions_), detail))
+    rows = "" if data.n_train is None else f"on {plural(data.n_train, 'row')}"
+    known = [peer.fit_seconds for peer in peers if peer.is_given and peer.fit_seconds]
     spent = reported_seconds(model)
-    if spent is not None:
-        rows = "" if data.n_train is None else f"on {plural(data.n_train, 'row')}"
+    if known:
+        # The last of several fits is all that the model itself reports.
+        tiles.append(Tile("CPU time of the fit", seconds(known[0]), rows))
+    elif spent is not None:
         tiles.append(Tile("Time of the fit", seconds(spent), rows))
     return tiles
 

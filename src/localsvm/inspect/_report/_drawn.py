@@ -107,9 +107,10 @@ def draw_calibration(model: Any, X: Any, y: Any) -> Drawn:
     if error is None:
         words = (
             "Share of right answers by the lead of the predicted class over the next, "
-            "with 95 % intervals; the grey bars count rows. The model gives no "
-            "probabilities: the picture shows whether clearer answers are more often "
-            "right. CalibratedClassifierCV turns leads into probabilities."
+            "with 95 % intervals; the grey bars count rows, the last one all that lead "
+            "by more. The model gives no probabilities: the picture shows whether "
+            "clearer answers are more often right. CalibratedClassifierCV turns leads "
+            "into probabilities."
         )
     else:
         words = (
