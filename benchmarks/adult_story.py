@@ -21,24 +21,24 @@ COMMANDS = (
 )
 
 
-def tell() -> str:
+def tell(folder: str) -> str:
     """Run the commands in an empty folder; what a reader would see."""
     lines = []
-    with tempfile.TemporaryDirectory() as folder:
-        for command in COMMANDS:
-            done = subprocess.run(
-                [sys.executable, "-m", *shlex.split(command)],
-                cwd=folder,
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            lines += [f"$ {command}", done.stdout.strip(), ""]
+    for command in COMMANDS:
+        done = subprocess.run(
+            [sys.executable, "-m", *shlex.split(command)],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        lines += [f"$ {command}", done.stdout.strip(), ""]
     return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    story = tell()
+    with tempfile.TemporaryDirectory() as folder:
+        story = tell(folder)
     temporary = RESULTS / "adult_story.tmp"
     temporary.write_text(story)
     temporary.replace(RESULTS / "adult_story.txt")
