@@ -143,19 +143,21 @@ def test_a_wrong_value_late_in_a_file_leaves_nothing(call, streamed):
 
 
 def test_evaluate_scores_the_rows(call):
-    result = call("evaluate", "people.lsvm", "people.csv", "--json")
-    people = pd.read_csv("people.csv")
+    result = call("evaluate", "people.lsvm", "others.csv", "--json")
+    people = pd.read_csv("others.csv")
     scores = score_model(load("people.lsvm"), people, people["happy"])
     found = json.loads(result.stdout)
+    headline = found.pop("rows")["headline"]
+    assert headline == "100 rows, none of which was in the fit."
     assert found.pop("model") == "people.lsvm"
-    assert found.pop("data") == "people.csv"
+    assert found.pop("data") == "others.csv"
     assert found == json.loads(json.dumps(scores.to_dict()))
-    text = call("evaluate", "people.lsvm", "people.csv").stdout
-    assert text == f"{scores}\n"
+    text = call("evaluate", "people.lsvm", "others.csv").stdout
+    assert text == f"{headline}\n\n{scores}\n"
 
 
 def test_evaluate_takes_another_target(call):
-    people = pd.read_csv("people.csv").rename(columns={"happy": "glad"})
+    people = pd.read_csv("others.csv").rename(columns={"happy": "glad"})
     people.to_csv("new.csv", index=False)
     result = call("evaluate", "people.lsvm", "new.csv")
     assert result.exit_code == 1
@@ -164,13 +166,13 @@ def test_evaluate_takes_another_target(call):
 
 
 def test_evaluate_takes_the_rows_that_are_chosen(call):
-    people = pd.read_csv("people.csv").assign(part=["a"] * 100 + ["b"] * 200)
+    people = pd.read_csv("others.csv").assign(part=["a"] * 40 + ["b"] * 60)
     people.to_csv("new.csv", index=False)
     command = ("evaluate", "people.lsvm", "new.csv", "--where", "part=a", "--json")
     found = json.loads(call(*command).stdout)
-    part = people.head(100)
+    part = people.head(40)
     right = load("people.lsvm").predict(part) == part["happy"]
-    assert found["n_rows"] == 100
+    assert found["n_rows"] == 40
     assert found["accuracy"]["value"] == pytest.approx(right.mean())
 
 

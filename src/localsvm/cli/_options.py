@@ -61,7 +61,14 @@ TestSizeOption = Annotated[
 ]
 TestOption = Annotated[
     str | None,
-    typer.Option("--test", metavar="DATA", help="Table to score on, instead."),
+    typer.Option("--test", metavar="DATA", help="Score on this table instead."),
+]
+TrainingRowsOption = Annotated[
+    bool,
+    typer.Option(
+        "--training-rows",
+        help="Score rows that the model was fitted to, too; the result says so.",
+    ),
 ]
 ReadOption = Annotated[
     list[str] | None,
