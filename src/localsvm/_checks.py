@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
+from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 NOT_FINITE = (
@@ -24,6 +25,7 @@ NOT_FINITE = (
 
 _SCALE_RATIO = 1000.0
 _SCALE_CHECK_ROWS = 10_000
+_RANGE_BLOCK = 10_000
 _UNSCALED = "The features have very different scales"
 _STORAGE = {
     "accept_sparse": "csr",
@@ -243,6 +245,33 @@ def column_range(X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         return rows.min(axis=0), rows.max(axis=0)
     low, high = rows.min(0), rows.max(0)
     return np.asarray(low.toarray()).ravel(), np.asarray(high.toarray()).ravel()
+
+
+def exact_range(
+    X: Any, weight: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Range of each column in the rows of positive weight, and which are integers.
+
+    Returns
+    -------
+    ends : ndarray of shape (2, n_features)
+        Smallest and largest value.
+    whole : ndarray of shape (n_features,)
+        Whether all values are integers.
+    """
+    rows = X if weight.all() else X[np.flatnonzero(weight)]
+    if sparse.issparse(rows):
+        ends = np.stack(min_max_axis(rows, axis=0))
+        broken = rows.indices[rows.data != np.rint(rows.data)]
+        return ends.astype(np.float64), np.bincount(
+            broken, minlength=rows.shape[1]
+        ) == 0
+    ends = np.stack([rows.min(axis=0), rows.max(axis=0)]).astype(np.float64)
+    candidates = np.flatnonzero((ends == np.rint(ends)).all(axis=0))
+    for first in range(0, rows.shape[0], _RANGE_BLOCK):
+        block = rows[first : first + _RANGE_BLOCK, candidates]
+        candidates = candidates[(block == np.rint(block)).all(axis=0)]
+    return ends, np.isin(np.arange(rows.shape[1]), candidates)
 
 
 def warn_if_unscaled(X: Any, feature_names: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from localsvm.cluster import GaussianSummary, ThresholdClustering
 from localsvm.estimators import SupportClusterSVC
 from localsvm.estimators._cluster_machine import ClusterMachine, as_gaussians
-from localsvm.export._file._common import COLUMNS, check_ends
+from localsvm.export._file._common import COLUMNS, RANGES, check_ends
 from localsvm.export._file._fields import (
     Classes,
     Field,
@@ -123,6 +123,7 @@ SPECS = (
         "classifier",
         {
             **COLUMNS,
+            **RANGES,
             "classes_": Classes(fewest=1),
             "fit_report_": Report(),
             "summary_": Record(
