@@ -259,19 +259,31 @@ def exact_range(
     whole : ndarray of shape (n_features,)
         Whether all values are integers.
     """
-    rows = X if weight.all() else X[np.flatnonzero(weight)]
-    if sparse.issparse(rows):
-        ends = np.stack(min_max_axis(rows, axis=0))
-        broken = rows.indices[rows.data != np.rint(rows.data)]
-        return ends.astype(np.float64), np.bincount(
-            broken, minlength=rows.shape[1]
-        ) == 0
-    ends = np.stack([rows.min(axis=0), rows.max(axis=0)]).astype(np.float64)
-    candidates = np.flatnonzero((ends == np.rint(ends)).all(axis=0))
-    for first in range(0, rows.shape[0], _RANGE_BLOCK):
-        block = rows[first : first + _RANGE_BLOCK, candidates]
-        candidates = candidates[(block == np.rint(block)).all(axis=0)]
-    return ends, np.isin(np.arange(rows.shape[1]), candidates)
+    n_features = X.shape[1]
+    low, high = np.full(n_features, np.inf), np.full(n_features, -np.inf)
+    whole = np.ones(n_features, dtype=bool)
+    for first in range(0, X.shape[0], _RANGE_BLOCK):
+        there = weight[first : first + _RANGE_BLOCK] > 0
+        if not there.any():
+            continue
+        rows = X[first : first + _RANGE_BLOCK]
+        rows = rows if there.all() else rows[np.flatnonzero(there)]
+        least, largest = (
+            min_max_axis(rows, axis=0)
+            if sparse.issparse(rows)
+            else (rows.min(axis=0), rows.max(axis=0))
+        )
+        low, high = np.minimum(low, least), np.maximum(high, largest)
+        whole &= _has_integers(rows)
+    return np.stack([low, high]), whole
+
+
+def _has_integers(rows: Any) -> NDArray[np.bool_]:
+    """Which columns of rows hold nothing but integers."""
+    if not sparse.issparse(rows):
+        return np.asarray((rows == np.rint(rows)).all(axis=0))
+    broken = rows.indices[rows.data != np.rint(rows.data)]
+    return np.asarray(np.bincount(broken, minlength=rows.shape[1]) == 0)
 
 
 def warn_if_unscaled(X: Any, feature_names: Any) -> None:

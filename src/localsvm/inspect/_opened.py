@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from localsvm._extras import require
 from localsvm.data import BooleanColumn, NumberColumn, TableEncoder
 from localsvm.data._frames import as_frame
+from localsvm.inspect._labels import is_missing
 
 # Steps for which numbers may be names of categories.
 _ENCODERS = (
@@ -199,7 +200,11 @@ class OpenedModel:
             isinstance(step, _ENCODERS) for _, step in self.steps.steps
         ):
             return np.empty((X.shape[0], 0))
-        return np.array(self.column_values(X), dtype=np.float64)
+        values = [
+            [np.nan if is_missing(value) else value for value in row]
+            for row in self.column_values(X)
+        ]
+        return np.array(values, dtype=np.float64)
 
     def from_base(self, base: NDArray[np.float64]) -> NDArray[np.float64]:
         """Features of base rows."""
