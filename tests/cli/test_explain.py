@@ -50,6 +50,25 @@ def test_rows_are_counted_among_those_chosen(call):
     assert found == same | {"row": 2}
 
 
+def test_columns_may_be_fixed(call):
+    command = ("explain", "people.lsvm", "people.csv", "--row", "7", "--json")
+    (free,) = json.loads(call(*command).stdout)["rows"]
+    moved = {shift["name"] for shift in free["border"]["shifts"]}
+    name = sorted(moved)[0]
+    fixed = ("--immutable", f"{name}, town", "--immutable", "town")
+    (found,) = json.loads(call(*command, *fixed).stdout)["rows"]
+    changes = found["changes"] + (found["border"] or {"shifts": []})["shifts"]
+    assert not {change["name"] for change in changes} & {name, "town"}
+
+
+def test_a_misspelt_fixed_column_is_named(call):
+    command = ("explain", "people.lsvm", "people.csv", "--row", "7")
+    result = call(*command, "--immutable", "twon")
+    assert result.exit_code == 1
+    assert "immutable names 'twon', which is no column" in result.stderr
+    assert "did you mean 'town'?" in result.stderr
+
+
 def test_rows_without_labels_and_sparse_ones(call):
     pd.read_csv("people.csv").drop(columns="happy").to_csv("new.csv", index=False)
     assert call("explain", "people.lsvm", "new.csv", "--row", "0").stdout.startswith(

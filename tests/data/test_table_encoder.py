@@ -71,7 +71,7 @@ def test_mixed_frame():
 def test_columns_are_plain_data():
     encoder = TableEncoder(min_frequency=1).fit(MIXED)
     assert encoder.columns_[:3] == (
-        NumberColumn("age", 30.0, 32.5, np.sqrt(118.75), True),
+        NumberColumn("age", 30.0, 32.5, np.sqrt(118.75), True, 20.0, 50.0, True),
         CategoryColumn("sex", ("f", "m"), True, False),
         BooleanColumn("vip", False),
     )

@@ -116,8 +116,18 @@ SCALER = {
         "n_samples_seen_": 1,
     },
 }
+_NUMBER = ("fitted", "steps", 0, 1, "fitted", "columns_", 0, "number")
 FORGERIES = {
     "soft": [
+        (
+            set_array("feature_range_", (0, 1), 1e9),
+            "feature_range_ has a low end above its high end",
+        ),
+        (set_array("feature_range_", (1, 1), np.nan), "feature_range_ has NaN"),
+        (
+            give("integer_features_", np.zeros(3)),
+            "integer_features_ is stored as float64",
+        ),
         (set_array("_model.coef", (0, 0, 0), np.nan), "_model.coef has NaN"),
         (give("_model.coef", np.zeros((5, 1, 2))), "_model.coef has 2 mapped columns"),
         (give("_model.coef", np.zeros((4, 1, 3))), "_model.coef has 3 regions"),
@@ -128,7 +138,7 @@ FORGERIES = {
         (give("more", np.zeros(3)), "has the array 'model.more', which no part"),
         (
             set_value("fitted", "n_features_in_", value=2),
-            "has 3 mapped columns; expected 2",
+            "has 3 columns; expected 2",
         ),
         (set_value("fitted", "n_features_in_", value=0), "expected an integer from 1"),
         (set_value("fitted", "n_features_in_", value=3.0), "expected an integer"),
@@ -291,6 +301,15 @@ FORGERIES = {
         (set_value("fitted", "second_stage_", value=None), "do not fit together"),
     ],
     "table": [
+        (
+            set_value(*_NUMBER, "low", value=9e9),
+            "columns_ has the range 9000000000.0 to",
+        ),
+        (set_value(*_NUMBER, "high", value=None), "expected both ends in ascending"),
+        (
+            set_value(*_NUMBER, "whole", value=1),
+            "whole is 1; expected true or false",
+        ),
         (
             set_value(
                 "fitted", "steps", 0, 1, "fitted", "columns_", 5, value={"x": {}}

@@ -214,8 +214,9 @@ def test_text_adds_up_and_names_what_matters(assignment):
     found = explain(model, X[0])
     text = str(found)
     assert text.startswith(f"Predicted class: {found.predicted_class}\n")
+    share = found.region_weights[0] / found.region_weights.sum()
     assert (
-        f"region {found.regions[0]} (weight {found.region_weights[0]:.2f}, "
+        f"region {found.regions[0]} (share {share:.2f}, "
         f"{found.n_region_rows} training rows)"
     ) in text
     table = text.split("contribution\n")[1].splitlines()

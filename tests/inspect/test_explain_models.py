@@ -1,6 +1,7 @@
 """Explanations of every estimator: sums, margins, regions, plain data."""
 
 import json
+import re
 from functools import cache
 
 import numpy as np
@@ -8,8 +9,15 @@ import pytest
 from scipy import sparse
 
 import localsvm
-from inspect_models import MODELS, WITH_REGIONS, fitted, held_out, training_rows
-from localsvm import StagedSVC, SupportClusterSVC
+from inspect_models import (
+    MODELS,
+    STAGED,
+    WITH_REGIONS,
+    fitted,
+    held_out,
+    training_rows,
+)
+from localsvm import ClusteredSVC, StagedSVC, SupportClusterSVC
 from localsvm.inspect import explain, region_table
 
 CURVED = {
@@ -120,7 +128,42 @@ def test_regions_are_those_of_the_estimator(name, n_classes):
         assert each.region_class_counts == counts
         if isinstance(model, SupportClusterSVC):
             assert counts[each.predicted_class] > 0
-        assert f"region {main} (weight" in str(each)
+        share = weights[row, 0] / np.abs(weights[row]).sum()
+        assert f"region {main} (share {share:.2f}" in str(each)
+
+
+@pytest.mark.parametrize("name", WITH_REGIONS)
+def test_shares_of_regions_in_the_text_sum_to_one(name, n_classes):
+    _, _, found = explained(name, n_classes)
+    for each in found:
+        words = re.search("Decided by: +(.*)", str(each))[1]
+        found_shares = re.findall(r"(?:\(|share )(-?\d\.\d\d)[,)]", words)
+        shares = [float(share) for share in found_shares]
+        n_hidden = int((re.search(r"(\d+) more below", words) or [0, 0])[1])
+        total = np.abs(shares).sum()
+        assert total <= 1.01 + 0.005 * len(shares)
+        assert total >= 1 - 0.05 * n_hidden - 0.005 * len(shares)
+
+
+def test_a_region_with_all_rows_is_no_region_in_the_text():
+    X, y = training_rows()
+    params = STAGED | {"cell_size": len(X)}
+    model = StagedSVC(threshold=np.inf, **params).fit(X, y)
+    (found,) = explain(model, X[:1], border=False)
+    assert found.has_all_rows
+    assert "Decided by:      one SVM fitted to all 200 training rows, not" in str(found)
+    (found,) = explain(fitted("staged"), X[:1], border=False)
+    assert not found.has_all_rows
+
+
+@pytest.mark.parametrize(("n_classes", "words"), [(4, "1 more class"), (5, "2 more c")])
+def test_classes_that_are_not_shown_are_counted(n_classes, words):
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    y = np.arange(200) % n_classes
+    model = ClusteredSVC(1, assignment="hard", random_state=0).fit(X, y)
+    text = str(explain(model, X[0], border=False))
+    assert f", {words}" in text
+    assert "1 more classes" not in text
 
 
 def test_neighbours_stand_for_a_region():

@@ -7,9 +7,15 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    OneHotEncoder,
+    StandardScaler,
+)
 
 from localsvm import ClusteredSVC, LocalSVC
 from localsvm.data import TableEncoder
@@ -83,7 +89,6 @@ def test_changes_of_the_table_change_the_prediction(fitted_table):
             to = change.to
             if change.name in ("age", "hours"):
                 assert change.value == pytest.approx(changed[change.name].iloc[0])
-                to += 1e-6 * (change.to - change.value)
             changed[change.name] = to
             assert model.predict(changed)[0] == change.label != found.predicted_class
             kinds.add(change.name)
@@ -128,21 +133,21 @@ def test_missing_numbers_are_not_moved(fitted_table):
     assert re.search(r"age +\(missing\)", str(found))
 
 
-def test_border_is_in_the_units_of_the_table(fitted_table):
+def test_the_nearest_row_of_the_table_has_another_label(fitted_table):
     model, frame = fitted_table
-    found = explain(model, frame[1:2])[0]
-    shifts = {shift.name: shift for shift in found.border.shifts}
-    hours = shifts["hours"]
-    assert hours.value == pytest.approx(frame["hours"].iloc[1])
-    column = model[0].columns_[-1]
-    place = found.feature_names.index("hours")
-    point = found.border.point
-    if len(model) == 3:
-        point = model[1].inverse_transform(point[np.newaxis])[0]
-    assert hours.to == pytest.approx(column.center + column.scale * point[place])
-    category = next(name for name in shifts if name.startswith("job="))
-    place = found.feature_names.index(category)
-    assert shifts[category].to == pytest.approx(found.border.point[place])
+    changed_columns = set()
+    for row, found in enumerate(explain(model, frame[:12])):
+        changed = frame[row : row + 1].copy()
+        for shift in found.border.shifts:
+            value = changed[shift.name].iloc[0]
+            assert shift.value == ("(missing)" if pd.isna(value) else value)
+            changed[shift.name] = shift.to
+            changed_columns.add(shift.name)
+        assert model.predict(changed)[0] == found.border.label != found.predicted_class
+        np.testing.assert_allclose(
+            model[:-1].transform(changed)[0], found.border.point, atol=1e-12
+        )
+    assert {"hours"} < changed_columns <= {"age", "job", "member", "hours"}
 
 
 def test_text_is_by_columns_with_their_values(fitted_table):
@@ -206,7 +211,7 @@ def test_scaler_keeps_names_and_raw_values():
     np.testing.assert_allclose(found.values, model[0].transform(frame[:1])[0])
     change = found.changes[0]
     changed = frame[:1].copy()
-    changed[change.name] = change.to + 1e-6 * (change.to - change.value)
+    changed[change.name] = change.to
     assert model.predict(changed)[0] == change.label
 
 
@@ -221,35 +226,70 @@ def test_pipeline_of_arrays():
     assert len(explain(model, X[:2])) == 2
 
 
-def test_steps_that_mix_columns_leave_features():
+def assert_changes_of_the_table(model, frame, names):
+    """Changes name columns of the table, and change the label."""
+    found = explain(model, frame[:1])[0]
+    moves = [(change, [change]) for change in found.changes]
+    for outcome, shifts in [*moves, (found.border, found.border.shifts)]:
+        changed = frame[:1].copy()
+        for shift in shifts:
+            assert shift.name in names
+            changed[shift.name] = shift.to
+        assert model.predict(changed)[0] == outcome.label != found.predicted_class
+    return found
+
+
+def test_steps_that_mix_columns_leave_features_but_change_columns():
     frame, y = numbers()
     steps = StandardScaler(), PCA(2, random_state=0)
     model = make_pipeline(*steps, ClusteredSVC(3, random_state=0)).fit(frame, y)
-    found = explain(model, frame[:1])[0]
+    found = assert_changes_of_the_table(model, frame, {"hours", "age"})
     assert found.columns == ()
     assert found.feature_names == ("pca0", "pca1")
-    x = model[:-1].transform(frame[:1])[0]
-    shift = found.border.shifts[0]
-    assert shift.value == pytest.approx(x[int(shift.name[-1])])
+    assert found.unknown_ranges == ("hours", "age")
     frame, y = make_table()
     model = make_pipeline(
         TableEncoder(), PCA(2, random_state=0), ClusteredSVC(3, random_state=0)
     )
-    found = explain(model.fit(frame, y), frame[:1])[0]
+    found = assert_changes_of_the_table(model.fit(frame, y), frame, set(frame))
     assert found.columns == ()
-    assert {change.name for change in found.changes} <= {"pca0", "pca1"}
+    assert found.unknown_ranges == ()
 
 
-def test_scaler_that_cannot_be_undone_leaves_features():
+def test_a_step_that_cannot_be_undone_leaves_ranges_unknown():
     frame, y = numbers()
     double = FunctionTransformer(
         lambda X: 2 * X, feature_names_out="one-to-one", check_inverse=False
     )
-    model = make_pipeline(double, ClusteredSVC(3, random_state=0))
-    found = explain(model.fit(frame.to_numpy(), y), frame.to_numpy()[:1])[0]
+    model = make_pipeline(double, ClusteredSVC(3, random_state=0)).fit(frame, y)
+    found = assert_changes_of_the_table(model, frame, {"hours", "age"})
     assert [column.value for column in found.columns] == frame.iloc[0].tolist()
-    now = {shift.name: shift.value for shift in found.border.shifts}
-    assert now["x0"] == pytest.approx(2 * frame["hours"].iloc[0])
+    assert found.unknown_ranges == ("hours", "age")
+    assert "(the changes above may lie outside the training data)" in str(found)
+
+
+def test_numbers_behind_a_scaler_stay_in_range_and_whole():
+    frame, y = numbers()
+    model = make_pipeline(StandardScaler(), ClusteredSVC(3, random_state=0))
+    model.fit(frame, y)
+    assert (frame["age"] == frame["age"].round()).all()
+    for found in explain(model, frame[:20]):
+        assert found.unknown_ranges == ()
+        for move in (*found.changes, *found.border.shifts):
+            assert frame[move.name].min() <= move.to <= frame[move.name].max()
+            if move.name == "age":
+                assert move.to == round(move.to)
+
+
+def test_strings_behind_other_steps_than_an_encoder_stay():
+    frame, y = make_table()
+    columns = make_column_transformer(
+        (OneHotEncoder(), ["job"]), (StandardScaler(), ["hours"])
+    )
+    model = make_pipeline(columns, ClusteredSVC(3, random_state=0))
+    found = explain(model.fit(frame[["job", "hours"]], y), frame[["job", "hours"]][:1])
+    assert found[0].changes == ()
+    assert found[0].border is None
 
 
 def test_pipeline_of_one_step_is_its_estimator():

@@ -19,11 +19,21 @@ _Rows = Annotated[
     typer.Option("--row", min=0, help="Number of the row, from 0; repeatable."),
 ]
 
+_Immutable = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--immutable",
+        metavar="COLUMN,...",
+        help="Columns that the proposed changes must leave alone; repeatable.",
+    ),
+]
+
 
 def explain(
     model: options.ModelArgument,
     data: options.DataArgument,
     row: _Rows,
+    immutable: _Immutable = None,
     where: options.WhereOption = None,
     read: options.ReadOption = None,
     as_json: options.JsonOption = False,
@@ -31,16 +41,17 @@ def explain(
 ) -> None:
     """Tell why a row is predicted as it is.
 
-    Which region decided, what each column added, and which change of a column would
-    change the answer. Rows are counted after --where.
+    Which region decided, what each column added, and which changes would change the
+    answer. Changes stay within the training data. Rows are counted after --where.
     """
     screen = Screen(as_json, quiet)
     loaded = load_model(model)
     found = []
+    fixed = [name.strip() for each in immutable or [] for name in each.split(",")]
     with watching(screen, "Explaining"), naming(data):
         for number in row:
             rows = _find(data, number, loaded.reading(where, read))
-            (explanation,) = inspect.explain(loaded.fitted, rows)
+            (explanation,) = inspect.explain(loaded.fitted, rows, immutable=fixed)
             label = _label(rows, loaded.target)
             found.append((number, label, explanation))
     document = {

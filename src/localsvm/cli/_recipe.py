@@ -91,7 +91,7 @@ def recipe(
     """Learn from public rows how tables become numbers, for parties that share.
 
     Parties who `share` clusters must encode their rows alike. Take rows that everybody
-    may see: means, spreads and categories of the columns are written into the file.
+    may see: means, spreads, ranges and categories of the columns are written into it.
     """
     screen = Screen(as_json, quiet)
     check_output(out, force=force)

@@ -24,6 +24,7 @@ from localsvm._checks import (
     check_parameters,
     check_rows,
     check_sample_weight,
+    exact_range,
     level_of_caller,
     unchanged_on_failure,
     warn_if_unscaled,
@@ -116,6 +117,9 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
     """
 
     fit_report_: dict[str, Any]
+    # Range of the training rows, by column; not known of rows in partitions.
+    feature_range_: NDArray[np.float64]
+    integer_features_: NDArray[np.bool_]
     # Whether the parameter ``metric`` is a transformer that maps the rows first.
     _takes_metric = True
     # Whether columns of very different scales are worth a warning.
@@ -232,7 +236,10 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         )
 
     def _take_columns(self, n_features: int, names: tuple[str, ...] | None) -> None:
-        """Set number and names of the columns."""
+        """Set number and names of the columns, of rows whose range is not known."""
+        for name in ("feature_range_", "integer_features_"):
+            if hasattr(self, name):
+                delattr(self, name)
         self.n_features_in_ = n_features
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -267,6 +274,7 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         weight = check_sample_weight(sample_weight, X)
         penalty_weight = self._penalty_weight(y, class_index, weight)
         self._warn_of_scales(X)
+        self.feature_range_, self.integer_features_ = exact_range(X, weight)
         return TrainingRows(X, class_index.astype(np.int32), weight, penalty_weight)
 
     def _warn_of_scales(self, X: Any) -> None:

@@ -94,6 +94,10 @@ class ClusteredSVCCV(BaseClusteredSVC):
 regions_, n_regions_, region_sizes_, region_class_counts_, duality_gap_, n_iter_, \
 n_support_, fit_report_
         As in :class:`ClusteredSVC`, of the final fit on all rows.
+    feature_range_ : ndarray of shape (2, n_features)
+        Smallest and largest value of each column; only of rows in memory.
+    integer_features_ : ndarray of shape (n_features,)
+        Whether all values of a column are integers; only of rows in memory.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
 

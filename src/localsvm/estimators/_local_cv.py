@@ -105,6 +105,10 @@ class LocalSVCCV(BaseLocalSVC):
 region_sizes_, region_class_counts_, center_indices_, n_neighbors_, n_assigned_, \
 n_support_, gamma_, C_, duality_gap_, violation_, n_iter_, fit_report_
         As in :class:`LocalSVC`, of the final fit on all rows.
+    feature_range_ : ndarray of shape (2, n_features)
+        Smallest and largest value of each column; only of rows in memory.
+    integer_features_ : ndarray of shape (n_features,)
+        Whether all values of a column are integers; only of rows in memory.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
 

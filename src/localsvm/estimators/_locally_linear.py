@@ -118,6 +118,10 @@ class LocallyLinearSVC(BaseRegionalSVC):
         Rows with a positive dual variable.
     fit_report_ : dict
         Seconds of the stages "metric", "cluster", "assign" and "solve".
+    feature_range_ : ndarray of shape (2, n_features)
+        Smallest and largest value of each column; only of rows in memory.
+    integer_features_ : ndarray of shape (n_features,)
+        Whether all values of a column are integers; only of rows in memory.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
 

@@ -149,6 +149,10 @@ class MixtureSVC(BaseMixture):
     fit_report_ : dict
         Seconds of the stages "metric", "cluster", "expect", "gate" and "solve"; of
         rows in partitions also "scan" and "write", and no "metric".
+    feature_range_ : ndarray of shape (2, n_features)
+        Smallest and largest value of each column; only of rows in memory.
+    integer_features_ : ndarray of shape (n_features,)
+        Whether all values of a column are integers; only of rows in memory.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
 

@@ -104,6 +104,10 @@ class ReducedSVC(BaseReducedSVC):
         Most steps of a solver.
     fit_report_ : dict
         Seconds per stage, and ``method_``; for partitions the rows that travelled.
+    feature_range_ : ndarray of shape (2, n_features)
+        Smallest and largest value of each column; only of rows in memory.
+    integer_features_ : ndarray of shape (n_features,)
+        Whether all values of a column are integers; only of rows in memory.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
 

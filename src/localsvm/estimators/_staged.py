@@ -149,6 +149,10 @@ class StagedSVC(BaseStagedSVC):
         Passes of the first stage's solver.
     fit_report_ : dict
         Seconds of the stages "merge", "choose", "prepare", "first" and "second".
+    feature_range_ : ndarray of shape (2, n_features)
+        Smallest and largest value of each column; only of rows in memory.
+    integer_features_ : ndarray of shape (n_features,)
+        Whether all values of a column are integers; only of rows in memory.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
 

@@ -19,6 +19,7 @@ from localsvm._checks import (
     check_rows,
     check_sample_weight,
     check_squares,
+    exact_range,
 )
 from localsvm.cluster import GaussianSummary, ThresholdClustering, summarize_rows
 from localsvm.estimators._base import BaseLocalClassifier, StageClock, check_solution
@@ -192,7 +193,20 @@ class BaseSupportClusterSVC(BaseLocalClassifier):
         if begins:
             self._warn_of_scales(X)
             self._begin()
-        return X, y, check_sample_weight(sample_weight, X)
+        weight = check_sample_weight(sample_weight, X)
+        self._widen_range(X, weight, begins)
+        return X, y, weight
+
+    def _widen_range(self, X: Any, weight: NDArray[np.float64], begins: bool) -> None:
+        """Take a batch into the range of the rows, if that of the others is known."""
+        ends, whole = exact_range(X, weight)
+        if not begins:
+            if not hasattr(self, "feature_range_"):
+                return
+            low, high = np.stack([self.feature_range_, ends], axis=1)
+            ends = np.stack([low.min(axis=0), high.max(axis=0)])
+            whole &= self.integer_features_
+        self.feature_range_, self.integer_features_ = ends, whole
 
     def _extend_classes(self, y: NDArray[Any], classes: Any) -> None:
         """Learn of new classes, unless all were named."""

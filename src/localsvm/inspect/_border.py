@@ -1,66 +1,83 @@
-"""The nearest point at which a model changes its mind."""
+"""The nearest row of another class that a change can give."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.inspect._flips import first_flips
-from localsvm.inspect._local_view import Floats, LocalView
+from localsvm.inspect._changes import changed_columns, choice_states
+from localsvm.inspect._flips import Paths, first_flips
+from localsvm.inspect._local_function import LocalFunction
+from localsvm.inspect._local_view import Floats, leads
+from localsvm.inspect._rounded import round_beyond
+from localsvm.inspect._row_space import RowSpace, States
 
 # Borders with other classes that are looked up.
 _TRIED_CLASSES = 3
+# Choices that are changed together.
+_MOST_CHOICES = 3
+# Of a way to the linear border, at which the label is looked up: closely up to its end,
+# a little beyond it, then ever further, as the ends of ranges cut it off.
+_FRACTIONS = np.array(
+    [*(np.arange(1, 17) / 16), 1.001, 1.25, 1.5, 2, 3, 4, 6, 8, 16, 64]
+)
 # Steps of Newton, as shares of the way to the linear border, and how many of them. The
 # first go a little too far, so that they end beyond the border; if they get lost where
 # the function is flat, short ones follow the gradient.
 _NEWTON_STEPS = ((1.02, 8), (0.2, 25))
 _REFINEMENTS = 2
-_LEAST_GAP = 1e-12
+# Rows that are followed to the border, and that are brought nearer after that.
+_FOLLOWED = 6
+_POLISHED = 3
+_MOST_ROUNDS = 40
+_MOST_UNDONE = 64
+# Of the distance to the border of a linear function, by which rounding misses it.
+_ROUNDING = 0.002
 
 
 class Shift(NamedTuple):
-    """How far one feature moves to the border.
+    """How one column changes.
 
     Parameters
     ----------
     name : str
-    value : float
-        In the row.
-    to : float
-        On the border. Both are in the units of the table where the feature is a number
-        of it, else as the estimator sees the feature.
+        Name of the column.
+    value : number, str or bool
+        Value in the row.
+    to : number, str or bool
+        Value beyond the border.
     """
 
     name: str
-    value: float
-    to: float
+    value: Any
+    to: Any
 
 
 @dataclass(frozen=True, eq=False)
 class Border:
-    """Nearest point found at which the predicted class changes.
+    """Nearest row found that has another label and that a change can give.
 
     Attributes
     ----------
     label : label
-        Class beyond it.
+        Class that is predicted for it.
     distance : float
-        Euclidean distance from the row, in the features of the estimator.
+        Euclidean distance between the rows, in the features of the estimator.
     point : ndarray of shape (n_features,)
-        The features there.
+        Its features.
     is_exact : bool
-        Whether it is the nearest border of the linear function that decides the row,
-        and that function holds up to there. Otherwise it was found by following
-        gradients and halving: there may be a nearer one.
+        Whether it is, but for rounding, at the nearest border of the linear function
+        that decides the row, and that function holds there: its region has no nearer
+        one.
     in_same_region : bool or None
-        Whether the point is in the main region of the row; None without regions.
+        Whether it is in the main region of the row; None without regions.
     region : int or None
         Its region.
     shifts : tuple of Shift
-        Features that move, the farthest first.
+        Columns that change, those that move the features farthest first.
 
     See Also
     --------
@@ -76,157 +93,215 @@ class Border:
     shifts: tuple[Shift, ...] = ()
 
 
-@dataclass(frozen=True)
-class LocalFunction:
-    """What decides a row: scores and their weights.
+def nearest_states(space: RowSpace, function: LocalFunction, known: States) -> States:
+    """Find rows of another label, the nearest first.
 
-    Attributes
+    Numbers move along the slopes of the function, from the row itself and from rows in
+    which the most promising choices are others. Each row that is found is then brought
+    nearer: whatever change it can do without is undone.
+
+    Parameters
     ----------
-    x : ndarray of shape (n_features,)
-    label : int
-        Position of the predicted class.
-    scores : ndarray of shape (n_classes,)
-    slopes : ndarray of shape (n_classes, n_features)
-    intercepts : ndarray of shape (n_classes,)
-    region : int or None
-        The main region.
-    is_curved : bool
-        Whether the slopes are a gradient.
-    has_votes : bool
-        Whether scores are votes, whose differences are no distances.
+    space : RowSpace
+    function : LocalFunction
+        That of the row.
+    known : States
+        Rows of another label that are known.
     """
-
-    x: Floats
-    label: int
-    scores: Floats
-    slopes: Floats
-    intercepts: Floats
-    region: int | None
-    is_curved: bool
-    has_votes: bool
-
-    def gaps(self) -> tuple[NDArray[np.intp], Floats, Floats]:
-        """Other classes, how far they are behind, and how that changes with x."""
-        others = np.delete(np.arange(len(self.scores)), self.label)
-        behind = self.scores[self.label] - self.scores[others]
-        # A vote says nothing of distance: what a decision value of one would take.
-        size = np.ones_like(behind) if self.has_votes else behind
-        slope = self.slopes[self.label] - self.slopes[others]
-        return others, np.maximum(size, _LEAST_GAP), slope
-
-
-def ways_to_borders(function: LocalFunction) -> Floats:
-    """Shortest ways to the borders with other classes, the shortest first.
-
-    Of linear functions f, to the nearest point of f = 0: x - f w / |w|².
-    """
-    _, gaps, slopes = function.gaps()
-    squares = (slopes**2).sum(axis=1)
-    has_slope = squares > 0
-    gaps, slopes, squares = gaps[has_slope], slopes[has_slope], squares[has_slope]
-    ways = -(gaps / squares)[:, np.newaxis] * slopes
-    order = np.argsort(gaps / np.sqrt(squares), kind="stable")
-    return np.asarray(ways[order[:_TRIED_CLASSES]])
-
-
-def nearest_border(
-    view: LocalView, function: LocalFunction, known_ways: Floats
-) -> Border | None:
-    """Find where the label changes; None where no way leads to a change.
-
-    Every border is checked by predictions. Where the function is not linear, or changes
-    on the way, the border is the first change that is found on the way there. Ways
-    that are known to lead to a change are for functions that are not linear, or whose
-    own border is beyond their region.
-    """
-    ways = ways_to_borders(function)
-    if function.is_curved:
-        ways = np.concatenate([ways, known_ways])
-        if not function.has_votes:
-            ways = np.concatenate([ways, _newton_ways(view, function)])
-    found = _shortest(view, function, ways) or _shortest(view, function, known_ways)
-    if found is None:
-        return None
-    if function.is_curved:
-        for _ in range(_REFINEMENTS):
-            found = _refined(view, function, *found)
-    way, winner = found
-    return _border(view, function, way, winner)
-
-
-def _shortest(
-    view: LocalView, function: LocalFunction, ways: Floats
-) -> tuple[Floats, int] | None:
-    """Way to the nearest change of label, cut off there, and the label beyond."""
-    flips = first_flips(
-        view, function.x, ways, function.label, linear=not function.is_curved
+    starts = _starts(space, function)
+    flipped = starts.take(space.winners(starts) != function.label)
+    paths = Paths.joined(
+        [
+            _linear_paths(space, function, starts.take([i]))
+            for i in range(len(starts.codes))
+        ]
     )
-    lengths = flips.fraction * np.linalg.norm(ways, axis=1)
-    if not np.isfinite(lengths).any():
-        return None
-    best = int(lengths.argmin())
-    return flips.fraction[best] * ways[best], int(flips.winner[best])
+    if function.is_curved and not function.has_votes:
+        paths = Paths.joined([paths, _newton_path(space, function)])
+    found = first_flips(space, paths, function.label, _FOLLOWED)
+    if function.is_curved:
+        found = States.stacked(found, _refined(space, function, found))
+    found = _nearest(space, States.stacked(found, flipped, known), _POLISHED)
+    return _nearest(space, _polished(space, found, function.label), _POLISHED)
 
 
-def _newton_ways(view: LocalView, function: LocalFunction) -> Floats:
-    """Way to a point beyond the border by Newton's steps: one, or none."""
-    for share, n_steps in _NEWTON_STEPS:
-        here = function
-        for _ in range(n_steps):
-            ways = ways_to_borders(here)
-            if not len(ways):
-                break
-            point = here.x + share * ways[0]
-            if not np.isfinite(point).all():
-                break
-            here = _function_at(view, function, point)
-            if here.scores.argmax() != function.label:
-                return np.asarray((point - function.x)[np.newaxis])
-    return np.empty((0, len(function.x)))
-
-
-def _function_at(
-    view: LocalView, function: LocalFunction, point: Floats
-) -> LocalFunction:
-    slopes, intercepts = view.linear_functions(point[np.newaxis])
-    scores = view.scores(point[np.newaxis])
-    return replace(
-        function, x=point, scores=scores[0], slopes=slopes[0], intercepts=intercepts[0]
-    )
-
-
-def _refined(
-    view: LocalView, function: LocalFunction, way: Floats, winner: int
-) -> tuple[Floats, int]:
-    """Try the direction in which the border is crossed at right angles."""
-    slopes = view.slopes(function.x + way)
-    across = slopes[winner] - slopes[function.label]
-    length, norm = np.linalg.norm(way), np.linalg.norm(across)
-    if norm == 0:
-        return way, winner
-    found = _shortest(view, function, (across * (length / norm))[np.newaxis])
-    if found is None or np.linalg.norm(found[0]) >= length:
-        return way, winner
-    return found
-
-
-def _border(
-    view: LocalView, function: LocalFunction, way: Floats, winner: int
-) -> Border:
-    point = function.x + way
+def describe_border(space: RowSpace, function: LocalFunction, state: States) -> Border:
+    """Say where a row of another label is, and what differs."""
+    point = space.features(state)[0]
+    winner = int(space.winners(state)[0])
+    distance = float(space.distances(state)[0])
     has_region = function.region is not None
-    region = int(view.regions(point[np.newaxis])[0]) if has_region else None
-    is_exact = False
-    if not function.is_curved:
-        nearest = ways_to_borders(function)[0]
-        is_exact = np.array_equal(nearest, way) and np.allclose(
-            view.slopes(point), function.slopes
-        )
+    region = int(space.view.regions(point[np.newaxis])[0]) if has_region else None
+    is_exact = (
+        not function.is_curved
+        and distance <= (1 + _ROUNDING) * function.distance()
+        and np.allclose(space.view.slopes(point), function.slopes)
+    )
     return Border(
-        label=view.classes[winner],
-        distance=float(np.linalg.norm(way)),
+        label=space.view.classes[winner],
+        distance=distance,
         point=point,
         is_exact=bool(is_exact),
         in_same_region=None if region is None else region == function.region,
         region=region,
+        shifts=_shifts(space, state),
     )
+
+
+def _shifts(space: RowSpace, state: States) -> tuple[Shift, ...]:
+    changed = changed_columns(space, state)
+    alone = _undone_all_but(space, state)
+    order = np.argsort(-space.distances(alone), kind="stable")
+    return tuple(Shift(*changed[i]) for i in order)
+
+
+def _undone_all_but(space: RowSpace, state: States) -> States:
+    """Change one column of those that differ, each in turn."""
+    moved = np.flatnonzero(state.numbers[0] != space.own)
+    replaced = np.flatnonzero(state.codes[0])
+    n_rows = len(moved) + len(replaced)
+    start = space.start.take(np.zeros(n_rows, dtype=np.intp))
+    numbers, codes = start
+    rows = np.arange(n_rows)
+    numbers[rows[: len(moved)], moved] = state.numbers[0, moved]
+    codes[rows[len(moved) :], replaced] = state.codes[0, replaced]
+    return States(numbers, codes)
+
+
+def _starts(space: RowSpace, function: LocalFunction) -> States:
+    """Start from the row, and from it with one to three promising choices changed."""
+    singles = choice_states(space)
+    if not len(singles.codes):
+        return space.start
+    ahead = leads(function.scores[np.newaxis])[0]
+    scores = space.scores(singles)
+    others = np.delete(scores, function.label, axis=1).max(axis=1)
+    gain = ahead - (scores[:, function.label] - others)
+    promise = gain / np.maximum(space.distances(singles), np.finfo(float).tiny)
+    chosen: dict[int, int] = {}
+    for row in np.argsort(-promise, kind="stable"):
+        if promise[row] > 0 and len(chosen) < _MOST_CHOICES:
+            chosen.setdefault(int(singles.codes[row].argmax()), int(row))
+    alone = singles.codes[list(chosen.values())]
+    together = np.cumsum(alone, axis=0)[1:]
+    codes = np.concatenate([space.start.codes, alone, together])
+    return States(np.repeat(space.start.numbers, len(codes), axis=0), codes)
+
+
+def _linear_paths(space: RowSpace, function: LocalFunction, start: States) -> Paths:
+    """Shortest ways to the linear borders with other classes."""
+    here = function
+    if start.codes.any():
+        here = function.moved(space.view, space.features(start)[0])
+    _, gaps, slopes = here.gaps()
+    by_number, direction = space.by_numbers(slopes)
+    steepness = (by_number * direction).sum(axis=1)
+    sloped = np.flatnonzero(steepness > 0)
+    near = sloped[np.argsort(gaps[sloped] / np.sqrt(steepness[sloped]), kind="stable")]
+    near = near[:_TRIED_CLASSES]
+    ways = -(gaps[near] / steepness[near])[:, np.newaxis] * direction[near]
+    n_paths = len(near)
+    return Paths(
+        np.repeat(start.numbers, n_paths, axis=0),
+        ways,
+        np.repeat(start.codes, n_paths, axis=0),
+        np.repeat(_FRACTIONS[np.newaxis], n_paths, axis=0),
+    )
+
+
+def _newton_path(space: RowSpace, function: LocalFunction) -> Paths:
+    """Way to a row beyond the border by Newton's steps: one, or none."""
+    for share, n_steps in _NEWTON_STEPS:
+        numbers, here = space.own, function
+        for _ in range(n_steps):
+            paths = _linear_paths(space, here, space.start)
+            if not len(paths.start):
+                break
+            numbers = space.clipped(numbers + share * paths.direction[0])
+            state = States(numbers[np.newaxis], space.start.codes)
+            here = here.moved(space.view, space.features(state)[0])
+            if here.scores.argmax() != function.label:
+                return _straight(space, numbers)
+    return _straight(space, space.own).take(np.empty(0, dtype=np.intp))
+
+
+def _straight(space: RowSpace, end: Floats) -> Paths:
+    return Paths(
+        space.start.numbers,
+        (end - space.own)[np.newaxis],
+        space.start.codes,
+        _FRACTIONS[np.newaxis],
+    )
+
+
+def _refined(space: RowSpace, function: LocalFunction, found: States) -> States:
+    """Cross the border at right angles, which may be nearer."""
+    for _ in range(_REFINEMENTS):
+        if not len(found.codes):
+            return found
+        best = found.take([0])
+        winner = int(space.winners(best)[0])
+        slopes = space.view.slopes(space.features(best)[0])
+        across = slopes[winner] - slopes[function.label]
+        _, direction = space.by_numbers(across[np.newaxis])
+        length = np.linalg.norm(direction)
+        if length == 0:
+            return found
+        size = np.linalg.norm(best.numbers - space.own) / length
+        paths = Paths(
+            space.start.numbers,
+            direction * size,
+            best.codes,
+            _FRACTIONS[np.newaxis],
+        )
+        more = first_flips(space, paths, function.label, 1)
+        found = _nearest(space, States.stacked(found, more), _FOLLOWED)
+    return found
+
+
+def _polished(space: RowSpace, states: States, label: int) -> States:
+    """Undo changes while labels stay others; round what is left."""
+    going = np.arange(len(states.codes))
+    for _ in range(_MOST_ROUNDS):
+        if not len(going):
+            break
+        fewer = [_undone(space, states.take([i])) for i in going]
+        owner = np.repeat(going, [len(each.codes) for each in fewer])
+        tried = States.stacked(*fewer)
+        flipped = np.flatnonzero(space.winners(tried) != label)
+        near = flipped[np.argsort(space.distances(tried.take(flipped)), kind="stable")]
+        going, first = np.unique(owner[near], return_index=True)
+        best = tried.take(near[first])
+        nearer = space.distances(best) < space.distances(states.take(going))
+        going, best = going[nearer], best.take(nearer)
+        states.numbers[going], states.codes[going] = best
+    return round_beyond(space, states, label)
+
+
+def _undone(space: RowSpace, state: States) -> States:
+    """Undo each change, and those of whole numbers also by half and by one."""
+    move = state.numbers[0] - space.own
+    smallest = np.argsort(np.abs(move), kind="stable")
+    moved = smallest[move[smallest] != 0][:_MOST_UNDONE]
+    whole = moved[space.is_whole[moved] & (np.abs(move[moved]) > 1)]
+    columns = np.concatenate([moved, whole, whole])
+    one, half = np.sign(move[whole]), np.trunc(move[whole] / 2)
+    back = state.numbers[0, whole] - one, state.numbers[0, whole] - half
+    numbers = np.repeat(state.numbers, len(columns), axis=0)
+    numbers[np.arange(len(columns)), columns] = np.concatenate(
+        [space.own[moved], *back]
+    )
+    replaced = np.flatnonzero(state.codes[0])
+    codes = np.repeat(state.codes, len(replaced), axis=0)
+    codes[np.arange(len(replaced)), replaced] = 0
+    return States(
+        np.concatenate(
+            [space.box(numbers), np.repeat(state.numbers, len(replaced), axis=0)]
+        ),
+        np.concatenate([np.repeat(state.codes, len(columns), axis=0), codes]),
+    )
+
+
+def _nearest(space: RowSpace, states: States, most: int) -> States:
+    order = np.argsort(space.distances(states), kind="stable")
+    return states.take(order[:most])

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.data import BooleanColumn, CategoryColumn, NumberColumn
-from localsvm.inspect._border import LocalFunction
-from localsvm.inspect._flips import first_flips
-from localsvm.inspect._local_view import Floats, LocalView
-from localsvm.inspect._opened import OpenedModel
+from localsvm.inspect._flips import Paths, first_flips
+from localsvm.inspect._free_columns import FreeNumber
+from localsvm.inspect._local_function import LocalFunction
+from localsvm.inspect._local_view import Floats
+from localsvm.inspect._rounded import round_beyond
+from localsvm.inspect._row_space import RowSpace, States
 
-# Numbers whose change is looked up: those that a linear function has change least.
-_TRIED_FEATURES = 16
+# Numbers that are tried: those that a linear function has change least.
+_TRIED_NUMBERS = 64
+# Changes of numbers that are looked up exactly.
+_MOST_CHANGES = 16
+# Of the way to an end of a range, at which labels are looked up; of a range that is not
+# known, of so many times the change that a linear function would take.
+_FRACTIONS = (np.arange(1, 9) / 8) ** 2
+_UNKNOWN_REACH = 8.0
+# By which the end of a linear way is overshot, to be beyond the change.
+_BEYOND = 1.001
 
 
 class Change(NamedTuple):
@@ -25,13 +32,15 @@ class Change(NamedTuple):
     Parameters
     ----------
     name : str
-        Of the column; of the feature where columns are not known.
+        Name of the column.
     value : number, str or bool
-        In the row.
+        Value in the row.
     to : number, str or bool
-        What it would have to be; of a number, the nearest such value.
+        A value that gives the other label. Numbers are inside the range of the training
+        rows, integers where all of these were, and the nearest that was found, rounded
+        away from ``value``. Categories are known ones.
     label : label
-        Class that would be predicted.
+        Class that is predicted then.
     distance : float
         Size of the change in the features of the estimator.
     """
@@ -43,161 +52,115 @@ class Change(NamedTuple):
     distance: float
 
 
-@dataclass(frozen=True)
-class NumberMoves:
-    """Moves of single features to where the label changes.
-
-    Attributes
-    ----------
-    features : ndarray of shape (n_moves,)
-    moves : ndarray of shape (n_moves,)
-    winners : ndarray of shape (n_moves,)
-        Positions of the labels there.
-    """
-
-    features: NDArray[np.intp]
-    moves: Floats
-    winners: NDArray[np.intp]
-
-    def shortest_ways(self, n_features: int) -> Floats:
-        """Give the shortest move as a way: one, or none."""
-        ways = np.zeros((min(1, len(self.moves)), n_features))
-        if len(ways):
-            best = np.abs(self.moves).argmin()
-            ways[0, self.features[best]] = self.moves[best]
-        return ways
-
-
-def number_moves(
-    opened: OpenedModel, view: LocalView, function: LocalFunction, encoded: Floats
-) -> NumberMoves:
-    """Move single numbers along their axis to the first change of label.
-
-    ``encoded`` is the row as the table encoder has left it, or the row itself.
-    """
-    features, moves = _linear_moves(function, _number_features(opened, encoded))
-    ways = np.zeros((len(features), len(function.x)))
-    ways[np.arange(len(features)), features] = moves
-    flips = first_flips(
-        view, function.x, ways, function.label, linear=not function.is_curved
+def single_states(space: RowSpace, function: LocalFunction) -> States:
+    """Find rows that differ in one column and have another label, nearest first."""
+    numbers = first_flips(
+        space, _number_paths(space, function), function.label, _MOST_CHANGES
     )
-    seen = np.isfinite(flips.fraction)
-    return NumberMoves(
-        features[seen], (moves[seen] * flips.fraction[seen]), flips.winner[seen]
-    )
+    numbers = round_beyond(space, numbers, function.label)
+    choices = choice_states(space)
+    choices = choices.take(space.winners(choices) != function.label)
+    found = States.stacked(numbers, choices)
+    order = np.argsort(space.distances(found), kind="stable")
+    return _one_a_number(space, found.take(order))
 
 
-def single_changes(
-    opened: OpenedModel,
-    view: LocalView,
-    function: LocalFunction,
-    encoded: Floats,
-    moves: NumberMoves,
-) -> tuple[Change, ...]:
-    """Find changes of one column each that change the label, the smallest first.
-
-    Of numbers, those moves; categories and truth values are replaced by every other
-    one, and the label looked up.
-    """
-    numbers = _number_changes(opened, view, function.x, moves)
-    others = _category_changes(opened, view, function, encoded)
-    return tuple(sorted([*numbers, *others], key=lambda change: change.distance))
-
-
-def _number_changes(
-    opened: OpenedModel, view: LocalView, x: Floats, found: NumberMoves
-) -> Iterator[Change]:
-    for feature, move, winner in zip(
-        found.features, found.moves, found.winners, strict=True
-    ):
-        moved = x.copy()
-        moved[feature] += move
-        value, to = (opened.in_units(point)[feature] for point in (x, moved))
-        if np.isnan(to):
-            value, to = x[feature], moved[feature]
-        yield Change(
-            opened.feature_names[feature],
-            float(value),
-            float(to),
-            view.classes[winner],
-            float(abs(move)),
-        )
-
-
-def _linear_moves(
-    function: LocalFunction, features: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], Floats]:
-    """Features that move least to a border, and how far, by the linear function."""
-    _, gaps, slopes = function.gaps()
-    with np.errstate(divide="ignore", over="ignore"):
-        moves = -gaps[:, np.newaxis] / slopes[:, features]
-    nearest = np.abs(moves).argmin(axis=0)
-    moves = moves[nearest, np.arange(len(features))]
-    order = np.argsort(np.abs(moves), kind="stable")[:_TRIED_FEATURES]
-    order = order[np.isfinite(moves[order])]
-    return features[order], moves[order]
-
-
-def _number_features(opened: OpenedModel, encoded: Floats) -> NDArray[np.intp]:
-    """Features that can take any value; of a table, numbers that are not missing."""
-    if opened.encoder is None:
-        return np.arange(len(encoded))
-    features = [
-        first
-        for column, first in _first_features(opened)
-        if isinstance(column, NumberColumn)
-        and not (column.indicator and encoded[first + 1] > 0)
+def choice_states(space: RowSpace) -> States:
+    """Rows in which one choice is another one: all of them."""
+    choices = space.columns.choices
+    codes = [
+        np.eye(len(choices), dtype=np.intp)[j] * code
+        for j, choice in enumerate(choices)
+        for code in range(1, len(choice.values))
     ]
-    return np.array(features, dtype=np.intp)
+    shape = len(codes), len(choices)
+    return States(
+        np.repeat(space.start.numbers, len(codes), axis=0),
+        np.array(codes, dtype=np.intp).reshape(shape),
+    )
 
 
-def _category_changes(
-    opened: OpenedModel, view: LocalView, function: LocalFunction, encoded: Floats
-) -> Iterator[Change]:
-    if opened.encoder is None:
-        return
-    found = list(_alternatives(opened, encoded))
-    if not found:
-        return
-    points = np.array([point for *_, point in found])
-    if opened.after_encoder is not None:
-        points = np.asarray(opened.after_encoder.transform(points))
-    winners = view.winners(points)
-    for (name, value, to, _), point, winner in zip(found, points, winners, strict=True):
-        if winner != function.label:
-            distance = float(np.linalg.norm(point - function.x))
-            yield Change(name, value, to, view.classes[winner], distance)
+def describe_changes(space: RowSpace, states: States) -> tuple[Change, ...]:
+    """Say which column is another in each of the states."""
+    labels = space.view.classes[space.winners(states)]
+    distances = space.distances(states)
+    return tuple(
+        Change(*changed_columns(space, states.take([i]))[0], label, float(distance))
+        for i, (label, distance) in enumerate(zip(labels, distances, strict=True))
+    )
 
 
-def _alternatives(
-    opened: OpenedModel, encoded: Floats
-) -> Iterator[tuple[str, Any, Any, Floats]]:
-    """Name, value, other value and encoded row, for every other value of a column."""
-    for column, first in _first_features(opened):
-        if isinstance(column, BooleanColumn):
-            other = encoded.copy()
-            other[first] = 1 - encoded[first]
-            if column.indicator:
-                other[first + 1] = 0
-            if encoded[first] in (0, 1):
-                yield column.name, bool(encoded[first]), bool(other[first]), other
-        elif isinstance(column, CategoryColumn):
-            own = encoded[first : first + column.n_features]
-            names = [suffix[1:] for suffix in column.suffixes]
-            now = names[int(own.argmax())] if own.any() else "(new)"
-            for code, category in enumerate(column.categories):
-                if not own[code]:
-                    other = encoded.copy()
-                    other[first : first + column.n_features] = 0
-                    other[first + code] = 1
-                    yield column.name, now, category, other
+def changed_columns(space: RowSpace, state: States) -> list[tuple[str, Any, Any]]:
+    """Name, value and new value of the columns that differ in a state."""
+    numbers, codes = state.numbers[0], state.codes[0]
+    moved = [
+        (each.name, _plain(each, each.value), _plain(each, float(to)))
+        for each, to in zip(space.columns.numbers, numbers, strict=True)
+        if to != each.value
+    ]
+    replaced = [
+        (each.name, each.values[0], each.values[code])
+        for each, code in zip(space.columns.choices, codes, strict=True)
+        if code
+    ]
+    return moved + replaced
 
 
-def _first_features(opened: OpenedModel) -> Iterator[tuple[Any, int]]:
-    """Columns of the encoder that have features, and the first feature of each."""
-    assert opened.encoder is not None
-    first = 0
-    for column in opened.encoder.columns_:
-        if column.n_features:
-            yield column, first
-            first += column.n_features
+def _plain(number: FreeNumber, value: float) -> float | int:
+    """Whole numbers as integers."""
+    return int(value) if number.is_whole and value.is_integer() else value
+
+
+def _number_paths(space: RowSpace, function: LocalFunction) -> Paths:
+    """Paths of single numbers to both ends of their ranges."""
+    moves = _linear_moves(space, function)
+    tried = _most_promising(space, moves)
+    reach = np.abs(moves) * _UNKNOWN_REACH
+    starts, ways, grids = [], [], []
+    for end in (space.low, space.high):
+        side = -1 if end is space.low else 1
+        way = np.where(np.isfinite(end), end - space.own, side * reach)
+        for j in tried[np.isfinite(way[tried]) & (way[tried] * side > 0)]:
+            share = moves[j] * _BEYOND / way[j]
+            share = share if 0 < share < 1 else 1.0
+            starts.append(space.own)
+            ways.append(way[j] * np.eye(1, len(way), j)[0])
+            grids.append(np.sort(np.append(_FRACTIONS, share)))
+    shape = len(starts), len(space.own)
+    return Paths(
+        np.array(starts, dtype=float).reshape(shape),
+        np.array(ways, dtype=float).reshape(shape),
+        np.repeat(space.start.codes, len(starts), axis=0),
+        np.array(grids, dtype=float).reshape(len(starts), -1 if grids else 1),
+    )
+
+
+def _linear_moves(space: RowSpace, function: LocalFunction) -> Floats:
+    """How far each number would have to move by the linear function."""
+    _, gaps, slopes = function.gaps()
+    by_number, _ = space.by_numbers(slopes)
+    with np.errstate(divide="ignore", over="ignore"):
+        moves = -gaps[:, np.newaxis] / by_number
+    nearest = np.abs(moves).argmin(axis=0)
+    return np.asarray(moves[nearest, np.arange(len(space.own))])
+
+
+def _most_promising(space: RowSpace, moves: Floats) -> NDArray[np.intp]:
+    """Numbers that can move as far as a linear function asks, then the others."""
+    room = np.where(moves > 0, space.high - space.own, space.own - space.low)
+    share = np.abs(moves) / np.where(room > 0, room, np.nan)
+    return np.argsort(np.nan_to_num(share, nan=np.inf), kind="stable")[:_TRIED_NUMBERS]
+
+
+def _one_a_number(space: RowSpace, states: States) -> States:
+    """Keep the nearest change of each number, and all of choices."""
+    first = (states.numbers != space.own).argmax(axis=1)
+    is_number = (states.numbers != space.own).any(axis=1)
+    seen: set[int] = set()
+    kept = []
+    for row, (column, number) in enumerate(zip(first, is_number, strict=True)):
+        if not number or int(column) not in seen:
+            kept.append(row)
+        if number:
+            seen.add(int(column))
+    return states.take(kept)

@@ -8,19 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from localsvm._threads import single_threaded_libraries
 from localsvm.data._frames import as_frame
 from localsvm.estimators import NeighborSVC
-from localsvm.inspect._border import Border, LocalFunction, Shift, nearest_border
-from localsvm.inspect._changes import (
-    Change,
-    NumberMoves,
-    number_moves,
-    single_changes,
-)
 from localsvm.inspect._explanation import ColumnContribution, Explanation, Margin
+from localsvm.inspect._free_columns import fixed_columns
+from localsvm.inspect._local_function import LocalFunction
 from localsvm.inspect._local_view import Floats, LocalView
 from localsvm.inspect._opened import OpenedModel
 from localsvm.inspect._region_table import RegionTable, as_matrix
+from localsvm.inspect._what_if import WhatIf
 
 
 def explain(
@@ -30,6 +27,7 @@ def explain(
     feature_names: Any = None,
     table: RegionTable | None = None,
     border: bool = True,
+    immutable: Any = None,
 ) -> Any:
     """Explain predictions by the linear function of their regions.
 
@@ -48,8 +46,11 @@ def explain(
         From :func:`region_table` with held-out rows: the explanation then tells the
         accuracy of the main region.
     border : bool, default=True
-        Whether to look for the nearest border and for changes of one column that change
-        the label, which is most of the cost.
+        Whether to look for changes of the row that change the label, which is most of
+        the cost.
+    immutable : str, int or sequence of them, default=None
+        Names or positions of columns that no change may touch, for instance
+        ``["age", "sex"]``: columns of the table for a pipeline, else features.
 
     Returns
     -------
@@ -74,15 +75,30 @@ def explain(
     For several classes it is the linear function of the predicted class against the
     rest.
 
-    The nearest border is that of the linear function f with weights w, the point
-    :math:`x - f w / |w|^2`; of several classes, of the differences of their scores. It
-    is exact where the function still holds there: in a hard region, or with a linear
-    kernel. Otherwise steps of Newton lead across, and the first change of label on a
-    straight way there is found by halving. All borders and changes have been checked by
-    predictions.
+    Changes keep to what the training rows have shown to be possible. Numbers stay in
+    their range, and integers where all of them were. A category or boolean becomes
+    another known one, also where it is missing. A missing number stays missing, and
+    nothing becomes missing. Dates, durations, text and ``immutable`` columns stay as
+    they are.
 
-    Costs, for each row, one evaluation of the weights and, with ``border``, about 1200
-    predictions in 50 calls, and some more evaluations of the weights for kernels.
+    The range of a number is not known to a model that was fitted to partitions or to
+    summaries, or saved by an earlier version, nor behind steps that mix columns or
+    cannot be undone; ``unknown_ranges`` then names the column. Behind a scaler, a
+    column is taken for whole if its range and the row have integers. A pipeline that
+    takes a table with strings needs a :class:`~localsvm.data.TableEncoder` as its first
+    step; otherwise nothing is known of its columns, and no change is found.
+
+    The label of every change has been looked up by predicting the changed row. A number
+    is rounded away from its value in the row, so that the label changes at what is
+    printed. The nearest row of another label is looked for along the slopes of the
+    linear function, together with choices of other categories; of several classes, with
+    the three nearest ones. It is exact if it is at the border of the linear function,
+    :math:`x - f w / |w|^2`, and this holds there: the region has no nearer one.
+    Otherwise there may be a nearer one. None is found where the ranges leave no way to
+    another label.
+
+    Costs, for each row, one evaluation of the weights and, with ``border``, about 3000
+    predictions in 100 calls, and some more evaluations of the weights for kernels.
 
     Examples
     --------
@@ -104,16 +120,26 @@ def explain(
     opened = OpenedModel.of(model, feature_names)
     _check_explainable(opened)
     raw, is_one = _as_rows(X)
-    explainer = _Explainer(opened, raw, table)
-    found = [explainer.explain(row, border) for row in range(raw.shape[0])]
+    fixed = fixed_columns(opened, immutable)
+    # Held throughout: each of many small predictions would take and give it back.
+    with single_threaded_libraries():
+        explainer = _Explainer(opened, raw, table, fixed)
+        found = [explainer.explain(row, border) for row in range(raw.shape[0])]
     return found[0] if is_one else found
 
 
 class _Explainer:
     """What the explanations of several rows share."""
 
-    def __init__(self, opened: OpenedModel, X: Any, table: RegionTable | None) -> None:
+    def __init__(
+        self,
+        opened: OpenedModel,
+        X: Any,
+        table: RegionTable | None,
+        fixed: frozenset[int],
+    ) -> None:
         self.opened = opened
+        self.fixed = fixed
         self.accuracies: dict[int | None, float | None] = {
             row.region: row.accuracy for row in table or ()
         }
@@ -125,10 +151,8 @@ class _Explainer:
         self.rows = as_matrix(features)
         self.scores = self.view.scores(self.rows)
         self.regions, self.region_weights = self._regions()
-        self.column_values = self._column_values(X)
-        self.encoded = self.rows
-        if opened.encoder is not None and opened.after_encoder is not None:
-            self.encoded = as_matrix(opened.encoder.transform(X))
+        self.column_values = [] if opened.steps is None else opened.column_values(X)
+        self.base = as_matrix(opened.base_rows(X))
 
     def explain(self, row: int, with_border: bool) -> Explanation:
         """Explain one of the rows."""
@@ -137,13 +161,7 @@ class _Explainer:
         task = 1 if len(classes) == 2 else function.label
         coef, value = function.slopes[task], function.scores[task]
         present = self.region_weights[row] != 0
-        changes: tuple[Change, ...] = ()
-        border = None
-        if with_border:
-            encoded = _dense(self.encoded[[row]])
-            moves = number_moves(self.opened, self.view, function, encoded)
-            border = self._border(function, moves)
-            changes = single_changes(self.opened, self.view, function, encoded, moves)
+        found = self._what_if(row, function) if with_border else WhatIf()
         counts = self._class_counts(row, function.region)
         return Explanation(
             predicted_class=self.labels[row],
@@ -152,6 +170,7 @@ class _Explainer:
             regions=self.regions[row][present],
             region_weights=self.region_weights[row][present].astype(np.float64),
             n_region_rows=self._n_rows(row, function.region),
+            has_all_rows=self._has_all_rows(function.region),
             feature_names=self.opened.feature_names,
             values=function.x,
             coef=coef,
@@ -161,8 +180,7 @@ class _Explainer:
             region_class_counts=counts,
             region_accuracy=self.accuracies.get(function.region),
             columns=self._columns(row, coef * function.x),
-            border=border,
-            changes=changes,
+            **vars(found),
         )
 
     def _function(self, row: int) -> LocalFunction:
@@ -198,6 +216,14 @@ class _Explainer:
             return int(estimator.n_neighbors_)
         return len(estimator.support_)
 
+    def _has_all_rows(self, region: int | None) -> bool:
+        """Whether a region has all rows that any region has."""
+        sizes = getattr(self.view.estimator, "region_sizes_", ())
+        if region is None or region >= len(sizes):
+            return False
+        stages = getattr(self.view.estimator, "region_stage_", np.ones(len(sizes)))
+        return bool(sizes[region] == sizes[stages == 1].sum())
+
     def _class_counts(self, row: int, region: int | None) -> dict[Any, float]:
         estimator = self.view.estimator
         if isinstance(estimator, NeighborSVC):
@@ -208,10 +234,10 @@ class _Explainer:
             return {}
         return dict(zip(self.view.classes.tolist(), map(float, counts), strict=True))
 
-    def _column_values(self, X: Any) -> list[tuple[Any, ...]]:
-        if self.opened.steps is None or self.opened.column_of_feature is None:
-            return []
-        return self.opened.column_values(X)
+    def _what_if(self, row: int, function: LocalFunction) -> WhatIf:
+        values = self.column_values[row] if self.column_values else ()
+        base = _dense(self.base[[row]])
+        return WhatIf.of(self.opened, self.view, function, (values, base), self.fixed)
 
     def _columns(
         self, row: int, contributions: Floats
@@ -224,23 +250,6 @@ class _Explainer:
         sums = np.bincount(column_of_feature, contributions, minlength=len(names))
         values = self.column_values[row]
         return tuple(map(ColumnContribution, names, values, sums.tolist()))
-
-    def _border(self, function: LocalFunction, moves: NumberMoves) -> Border | None:
-        ways = moves.shortest_ways(len(function.x))
-        found = nearest_border(self.view, function, ways)
-        if found is None:
-            return None
-        now, then = (self.opened.in_units(x) for x in (function.x, found.point))
-        known = np.isfinite(then)
-        now, then = np.where(known, (now, then), (function.x, found.point))
-        way = np.abs(found.point - function.x)
-        order = np.argsort(-way, kind="stable")
-        shifts = [
-            Shift(self.opened.feature_names[j], float(now[j]), float(then[j]))
-            for j in order
-            if way[j] > 0
-        ]
-        return Border(**vars(found) | {"shifts": tuple(shifts)})
 
 
 def _margin(function: LocalFunction, classes: NDArray[Any]) -> Margin:

@@ -91,10 +91,13 @@ class Explanation:
         Regions of the row, the main one first; empty if the model has none.
     region_weights : ndarray of shape (n_nearest,)
         Their weights in the linear function, other than zero; of a mixture, the shares
-        of its components; of a cluster machine, the shares of clusters in the sum.
+        of its components; of a cluster machine, the shares of clusters in the sum. Only
+        shares sum to 1; those of soft regions have norm 1.
     n_region_rows : int
         Training rows in the main region, or neighbours of the row; of an exact SVM its
         support vectors.
+    has_all_rows : bool
+        Whether the main region has all training rows, so that one SVM decides.
     feature_names : tuple of str
     values : ndarray of shape (n_features,)
         The row, as the estimator sees it.
@@ -111,10 +114,15 @@ class Explanation:
         Of the main region, if a table of regions was given that has it.
     columns : tuple of ColumnContribution
         Of a pipeline, the columns of its table; empty where features mix columns.
+    is_searched : bool
+        Whether changes of the row were looked for.
     border : Border or None
-        Nearest border; None if it was not asked for, or none was found.
+        Nearest row of another label; None if none was found.
     changes : tuple of Change
         Changes of one column that change the label, the smallest first.
+    unknown_ranges : tuple of str
+        Columns of numbers whose range in the training rows the model does not know:
+        their changes may lie outside of it.
 
     See Also
     --------
@@ -136,8 +144,11 @@ class Explanation:
     region_class_counts: dict[Any, float] = field(default_factory=dict)
     region_accuracy: float | None = None
     columns: tuple[ColumnContribution, ...] = ()
+    is_searched: bool = False
     border: Border | None = None
     changes: tuple[Change, ...] = ()
+    unknown_ranges: tuple[str, ...] = ()
+    has_all_rows: bool = False
 
     @property
     def contributions(self) -> NDArray[np.float64]:
@@ -221,6 +232,7 @@ class Explanation:
             ],
             "border": None if self.border is None else _plain_border(self.border),
             "changes": [_plain_tuple(each) for each in self.changes],
+            "unknown_ranges": list(self.unknown_ranges),
         }
 
     def __str__(self) -> str:

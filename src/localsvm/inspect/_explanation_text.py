@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from localsvm.inspect._labels import is_missing, shorten
 
 if TYPE_CHECKING:
     from localsvm.inspect._changes import Change
     from localsvm.inspect._explanation import Explanation
 
-_SHOWN_WEIGHT = 0.05
+_SHOWN_SHARE = 0.05
 _SHOWN_CLASSES = 3
 _SHOWN_CHANGES = 3
+_SHOWN_SHIFTS = 5
 
 
 def explanation_text(found: Explanation) -> str:
@@ -34,8 +37,9 @@ def explained(found: Explanation) -> dict[str, str]:
         "Decided by": _region_words(found),
         "Training rows": _mix_words(found),
         "Margin": _margin_words(found),
-        "Nearest border": _border_words(found),
-        "One change": "; ".join(_change_words(each) for each in _distinct(found)),
+        "Smallest change": _border_words(found),
+        "Single change": _single_words(found),
+        "Unknown ranges": _unknown_words(found),
     }
     return {name: words for name, words in lines.items() if words}
 
@@ -47,20 +51,25 @@ def _sign_words(found: Explanation) -> str:
 
 def _region_words(found: Explanation) -> str:
     rows = "row" if found.n_region_rows == 1 else "rows"
-    if len(found.regions):
+    total = float(np.abs(found.region_weights).sum())
+    if found.has_all_rows:
+        words = [f"one SVM fitted to all {found.n_region_rows} training {rows}"]
+    elif len(found.regions):
+        share = found.region_weights[0] / total
         words = [
-            f"region {found.regions[0]} (weight {found.region_weights[0]:.2f}, "
+            f"region {found.regions[0]} (share {share:.2f}, "
             f"{found.n_region_rows} training {rows})"
         ]
     elif found.region_class_counts:
         words = [f"the {found.n_region_rows} nearest training {rows}"]
     else:
         words = [f"one SVM with {found.n_region_rows} support vectors"]
-    others = list(zip(found.regions, found.region_weights, strict=True))[1:]
-    shown = [pair for pair in others if abs(pair[1]) >= _SHOWN_WEIGHT]
-    words += [f"{region} ({weight:.2f})" for region, weight in shown]
+    shares = (float(weight) / total for weight in found.region_weights)
+    others = list(zip(found.regions, shares, strict=True))[1:]
+    shown = [pair for pair in others if abs(pair[1]) >= _SHOWN_SHARE]
+    words += [f"{region} ({share:.2f})" for region, share in shown]
     if len(shown) < len(others):
-        words.append(f"{len(others) - len(shown)} more below {_SHOWN_WEIGHT}")
+        words.append(f"{len(others) - len(shown)} more below {_SHOWN_SHARE}")
     if found.is_gradient:
         words.append("not linear: weights are its gradient here")
     return ", ".join(words)
@@ -75,7 +84,9 @@ def _mix_words(found: Explanation) -> str:
     present = [(label, count) for label, count in mix if count > 0]
     words = [f"{count / total:.0%} {shorten(label)}" for label, count in present]
     more = len(words) - _SHOWN_CLASSES
-    words = [*words[:_SHOWN_CLASSES], *([f"{more} more classes"] if more > 0 else [])]
+    if more > 0:
+        rest = f"{more} more class" + ("es" if more > 1 else "")
+        words = [*words[:_SHOWN_CLASSES], rest]
     if found.region_accuracy is not None:
         words.append(f"accuracy {found.region_accuracy:.3f}")
     return ", ".join(words)
@@ -83,26 +94,59 @@ def _mix_words(found: Explanation) -> str:
 
 def _margin_words(found: Explanation) -> str:
     margin = found.margin
-    words = f"{margin.difference:.4g} before class {margin.runner_up}"
+    words = f"leads {shorten(margin.runner_up)} by {margin.difference:.3g}"
     if margin.distance is None:
         return words
-    return f"{words}, {margin.distance:.4g} from its linear border"
+    return f"{words} (distance {margin.distance:.3g} to the linear boundary)"
 
 
 def _border_words(found: Explanation) -> str:
     border = found.border
     if border is None:
-        return ""
-    way = "exactly" if border.is_exact else "found on the way there"
+        return _none_found("change") if found.is_searched else ""
     place = {None: "", True: ", in the same region"}.get(
         border.in_same_region, f", in region {border.region}"
     )
-    moves = ", ".join(
-        f"{shift.name} {_number(shift.value)} to {_number(shift.to)}"
-        for shift in border.shifts[:_SHOWN_CHANGES]
+    least = f"the smallest found{place}"
+    if border.is_exact:
+        least = "the smallest" + (" in the region" if border.in_same_region else "")
+    moves = [_move_words(*shift) for shift in border.shifts[:_SHOWN_SHIFTS]]
+    more = len(border.shifts) - len(moves)
+    if more > 0:
+        moves.append(f"{more} more column" + ("s" if more > 1 else ""))
+    verb = "gives" if len(border.shifts) == 1 else "give"
+    outcome = f"{verb} {shorten(border.label)}"
+    return f"{_listed(moves)} {outcome} (distance {border.distance:.3g}, {least})"
+
+
+def _single_words(found: Explanation) -> str:
+    if found.is_searched and not found.changes:
+        return _none_found("change of a single column")
+    return "; ".join(
+        f"{_move_words(each.name, each.value, each.to)} gives {shorten(each.label)}"
+        for each in _distinct(found)
     )
-    start = f"class {border.label} at distance {border.distance:.4g}"
-    return f"{start} ({way}{place}): {moves}"
+
+
+def _none_found(what: str) -> str:
+    return (
+        f"no {what} within the range of the training data was found to change the "
+        "prediction"
+    )
+
+
+def _unknown_words(found: Explanation) -> str:
+    """Columns that were changed without knowing their range."""
+    changed = {each.name: None for each in found.changes}
+    if found.border is not None:
+        changed |= {each.name: None for each in found.border.shifts}
+    names = [name for name in changed if name in found.unknown_ranges]
+    if not names:
+        return ""
+    shown = names[:_SHOWN_CHANGES]
+    if len(names) > len(shown):
+        shown.append(f"{len(names) - len(shown)} more")
+    return f"{_listed(shown)} (the changes above may lie outside the training data)"
 
 
 def _distinct(found: Explanation) -> list[Change]:
@@ -113,13 +157,22 @@ def _distinct(found: Explanation) -> list[Change]:
     return list(first.values())[:_SHOWN_CHANGES]
 
 
-def _change_words(change: Change) -> str:
-    if isinstance(change.to, bool | str):
-        then = f"{change.name} {change.to}"
-    else:
-        side = "above" if change.to > change.value else "below"
-        then = f"{change.name} {side} {_number(change.to)}"
-    return f"{then} gives {shorten(change.label)}"
+def _move_words(name: str, value: Any, to: Any) -> str:
+    return f"{name} from {shorten(_number(value))} to {shorten(_exact(to))}"
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _exact(value: Any) -> str:
+    """All digits, of which a change has few: with fewer the label might not change."""
+    if isinstance(value, bool | str) or not hasattr(value, "__float__"):
+        return str(value)
+    number = float(value)
+    return (
+        f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else repr(number)
+    )
 
 
 def _feature_table(found: Explanation) -> list[str]:

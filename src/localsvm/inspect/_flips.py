@@ -1,4 +1,4 @@
-"""Where labels change along straight ways from a row."""
+"""Where labels change along paths from a row."""
 
 from __future__ import annotations
 
@@ -7,93 +7,105 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.inspect._local_view import Floats, LocalView
+from localsvm.inspect._local_view import Floats
+from localsvm.inspect._row_space import Codes, RowSpace, States
 
-# Of a way, at which the label is looked up: closely up to its end, then ever further.
-_FRACTIONS = np.array([*(np.arange(1, 17) / 16), 1.25, 1.5, 2, 3, 4, 6, 8])
 _MOST_HALVINGS = 60
-_PRECISION = 1e-9
-# Of a way, by which a change may miss its end and still be taken to be there.
-_AT_END = 1e-6
+_PRECISION = 1e-5
 
 
 @dataclass(frozen=True)
-class Flips:
-    """First change of label on each of several ways.
+class Paths:
+    """Straight paths of numbers, cut off at the ends of their ranges.
 
     Attributes
     ----------
-    fraction : ndarray of shape (n_ways,)
-        Of the way at which the label changes; infinite where it was not seen to.
-    winner : ndarray of shape (n_ways,)
-        Position of the label beyond.
+    start, direction : ndarray of shape (n_paths, n_numbers)
+    codes : ndarray of shape (n_paths, n_choices)
+    grid : ndarray of shape (n_paths, n_grid)
+        Multiples of the direction at which labels are looked up, in ascending order.
     """
 
-    fraction: Floats
-    winner: NDArray[np.intp]
+    start: Floats
+    direction: Floats
+    codes: Codes
+    grid: Floats
 
-    @property
-    def at_end(self) -> NDArray[np.bool_]:
-        """Whether the change is at the end of the way, as a linear function says."""
-        return np.abs(self.fraction - 1) < _AT_END
+    def at(self, space: RowSpace, times: Floats) -> States:
+        """State of each path at a multiple of its direction."""
+        numbers = self.start + times[:, np.newaxis] * self.direction
+        return States(space.box(numbers), self.codes)
+
+    def take(self, index: NDArray[np.intp]) -> Paths:
+        """Take some of the paths."""
+        return Paths(
+            self.start[index],
+            self.direction[index],
+            self.codes[index],
+            self.grid[index],
+        )
+
+    @classmethod
+    def joined(cls, several: list[Paths]) -> Paths:
+        """Join paths whose grids are equally long."""
+        return cls(
+            np.concatenate([each.start for each in several]),
+            np.concatenate([each.direction for each in several]),
+            np.concatenate([each.codes for each in several]),
+            np.concatenate([each.grid for each in several]),
+        )
 
 
-def first_flips(
-    view: LocalView, x: Floats, ways: Floats, label: int, *, linear: bool = False
-) -> Flips:
-    """Find the first change of label on each way.
+def first_flips(space: RowSpace, paths: Paths, label: int, most: int) -> States:
+    """Find the first change of label on paths.
 
     Parameters
     ----------
-    view : LocalView
-    x : ndarray of shape (n_features,)
-    ways : ndarray of shape (n_ways, n_features)
-        A way goes from x to x + way and up to eight times as far.
+    space : RowSpace
+    paths : Paths
     label : int
-        Position of the label at x.
-    linear : bool, default=False
-        Whether a change near the end of a way is exactly there.
+        Position of the label of the row.
+    most : int
+        Paths that are followed to where exactly the label changes: those on which it
+        does so nearest to the row.
+
+    Returns
+    -------
+    States
+        Beyond the change, one a path, nearest first; none for a path without one.
 
     Notes
     -----
-    Costs 23 predictions a way, and about 30 more where the label changes. A change back
-    and forth between two of the 23 points is not seen.
+    Costs a prediction per point of a grid, and about 20 for each path that is followed.
+    A change back and forth between two points is not seen.
     """
-    if not len(ways):
-        return Flips(np.empty(0), np.empty(0, dtype=np.intp))
-    points = x + _FRACTIONS[:, np.newaxis, np.newaxis] * ways
-    winners = view.winners(points.reshape(-1, len(x))).reshape(points.shape[:2])
-    changed = winners != label
-    seen = changed.any(axis=0)
-    first = changed.argmax(axis=0)
-    high = np.where(seen, _FRACTIONS[first], np.inf)
-    winner = np.where(seen, winners[first, np.arange(len(ways))], label)
-    low = np.where(first > 0, _FRACTIONS[first - 1], 0.0)
-    _halve(view, (x, ways[seen]), label, (low, high, winner), seen)
-    flips = Flips(high, winner)
-    if linear:
-        high[flips.at_end] = 1.0
-    return flips
+    n_paths, n_grid = paths.grid.shape
+    every = paths.take(np.repeat(np.arange(n_paths), n_grid))
+    states = every.at(space, paths.grid.ravel())
+    changed = (space.winners(states) != label).reshape(n_paths, n_grid)
+    flips = np.flatnonzero(changed.any(axis=1))
+    first = changed[flips].argmax(axis=1)
+    far = space.distances(states.take(flips * n_grid + first))
+    near = np.argsort(far, kind="stable")[:most]
+    flips, first = flips[near], first[near]
+    grid = np.column_stack([np.zeros(n_paths), paths.grid])[flips]
+    rows = np.arange(len(flips))
+    low, high = grid[rows, first], grid[rows, first + 1]
+    kept = paths.take(flips)
+    found = kept.at(space, _halve(space, kept, label, (low, high)))
+    return found.take(np.argsort(space.distances(found), kind="stable"))
 
 
 def _halve(
-    view: LocalView,
-    lines: tuple[Floats, Floats],
-    label: int,
-    bracket: tuple[Floats, Floats, NDArray[np.intp]],
-    seen: NDArray[np.bool_],
-) -> None:
-    """Halve the brackets of the ways that a change was seen on, in place."""
-    if not seen.any():
-        return
-    x, ways = lines
-    low, high, winner = (ends[seen] for ends in bracket)
+    space: RowSpace, paths: Paths, label: int, bracket: tuple[Floats, Floats]
+) -> Floats:
+    """Halve brackets of the change until they are narrow; give their far ends."""
+    low, high = bracket
     for _ in range(_MOST_HALVINGS):
         if (high - low <= _PRECISION * high).all():
             break
         middle = (low + high) / 2
-        found = view.winners(x + middle[:, np.newaxis] * ways)
-        beyond = found != label
-        high, winner = np.where(beyond, (middle, found), (high, winner))
+        beyond = space.winners(paths.at(space, middle)) != label
+        high = np.where(beyond, middle, high)
         low = np.where(beyond, low, middle)
-    bracket[1][seen], bracket[2][seen] = high, winner.astype(np.intp)
+    return high

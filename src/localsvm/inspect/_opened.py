@@ -9,11 +9,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.pipeline import Pipeline
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
 from sklearn.utils.validation import check_is_fitted
 
+from localsvm._extras import require
 from localsvm.data import BooleanColumn, NumberColumn, TableEncoder
 from localsvm.data._frames import as_frame
+from localsvm.inspect._labels import is_missing
+
+# Steps for which numbers may be names of categories.
+_ENCODERS = (
+    ColumnTransformer,
+    FeatureUnion,
+    OneHotEncoder,
+    OrdinalEncoder,
+    TargetEncoder,
+)
 
 
 @dataclass(frozen=True)
@@ -116,15 +129,23 @@ class OpenedModel:
         return None if steps is None or len(steps) == 1 else steps[1:]
 
     def column_values(self, X: Any) -> list[tuple[Any, ...]]:
-        """Values of each row of a table, in the order of ``column_names``."""
+        """Values of each row of a table, in the order of ``column_names``.
+
+        A column that gives no features may be absent: its values are missing.
+        """
         frame = as_frame(X)
         if frame is None:
             dense = X.toarray() if sparse.issparse(X) else np.asarray(X)
             return [tuple(row) for row in dense.tolist()]
         frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
-        named = set(self.column_names) <= set(frame.columns)
-        kept = frame[list(self.column_names)] if named else frame
-        columns = [kept.iloc[:, j].tolist() for j in range(kept.shape[1])]
+        places = {name: j for j, name in enumerate(frame.columns)}
+        if not hasattr(self.steps, "feature_names_in_"):
+            places = {name: j for j, name in enumerate(self.column_names)}
+        absent = [np.nan] * len(frame)
+        columns = [
+            frame.iloc[:, places[name]].tolist() if name in places else absent
+            for name in self.column_names
+        ]
         return list(zip(*columns, strict=True))
 
     def in_units(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -150,6 +171,67 @@ class OpenedModel:
             elif isinstance(column, BooleanColumn):
                 values[first] = point[first]
         return values
+
+    @property
+    def first_encoder(self) -> TableEncoder | None:
+        """The table encoder at the start, whatever follows it."""
+        first = None if self.steps is None else self.steps[0]
+        return first if isinstance(first, TableEncoder) else None
+
+    @property
+    def after_base(self) -> Pipeline | None:
+        """Steps that make features of base rows; None where these are the features.
+
+        Base rows hold numbers only: what a table encoder gives, else what the model
+        takes.
+        """
+        return self.steps if self.first_encoder is None else self.after_encoder
+
+    def base_rows(self, X: Any) -> Any:
+        """Give the base rows of X, without columns if these may not be all numbers."""
+        if self.steps is None:
+            return X
+        if self.first_encoder is not None:
+            return self.first_encoder.transform(X)
+        frame = as_frame(X)
+        types = [X.dtype] if frame is None else frame.dtypes
+        numeric = all(getattr(each, "kind", "O") in "biuf" for each in types)
+        if not numeric or any(
+            isinstance(step, _ENCODERS) for _, step in self.steps.steps
+        ):
+            return np.empty((X.shape[0], 0))
+        values = [
+            [np.nan if is_missing(value) else value for value in row]
+            for row in self.column_values(X)
+        ]
+        return np.array(values, dtype=np.float64)
+
+    def from_base(self, base: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Features of base rows."""
+        if self.after_base is None:
+            return base
+        rows: Any = base
+        if self.first_encoder is None and hasattr(self.steps, "feature_names_in_"):
+            pandas = require("pandas", "cli", "Explaining a table")
+            rows = pandas.DataFrame(base, columns=list(self.column_names))
+        found = self.after_base.transform(rows)
+        return np.asarray(found.toarray() if sparse.issparse(found) else found)
+
+    def undone(self, features: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Columns of rows of features; None where steps mix them or have no inverse."""
+        if self.steps is None or self.column_of_feature is None:
+            return None
+        if not _can_undo(self.steps):
+            return None
+        return np.asarray(self.steps.inverse_transform(features), dtype=np.float64)
+
+    def table_of(self, rows: list[tuple[Any, ...]]) -> Any:
+        """Rows of values as the steps of a pipeline take them."""
+        if not hasattr(self.steps, "feature_names_in_"):
+            return np.array(rows)
+        pandas = require("pandas", "cli", "Explaining a table")
+        names = list(self.column_names)
+        return pandas.DataFrame(rows, columns=names, dtype=object).infer_objects()
 
     def _names_of_steps(self) -> Any:
         assert self.steps is not None

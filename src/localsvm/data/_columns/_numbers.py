@@ -33,6 +33,11 @@ class NumberColumn(Column):
     indicator : bool
         Whether values were missing at ``fit``: a second feature, ``NAME=(missing)``,
         is then 1 where a value is missing. Otherwise a missing value is filled alone.
+    low, high : float or None
+        Smallest and largest value at ``fit``; None in a model file of an earlier
+        version.
+    whole : bool
+        Whether all values at ``fit`` were integers.
 
     Notes
     -----
@@ -45,6 +50,9 @@ class NumberColumn(Column):
     center: float
     scale: float
     indicator: bool
+    low: float | None = None
+    high: float | None = None
+    whole: bool = False
 
     @property
     def suffixes(self) -> tuple[str, ...]:
@@ -62,14 +70,24 @@ class NumberColumn(Column):
     def learn(
         cls, name: str, values: Any, options: LearningOptions
     ) -> NumberColumn | DroppedColumn:
-        """Find median, mean and standard deviation."""
+        """Find median, mean, standard deviation and range."""
         numbers = as_numbers(name, values)
         missing = np.isnan(numbers)
         reason = reason_to_drop(numbers, missing)
         if reason:
             return DroppedColumn(name, reason)
         fill, center, scale = median_mean_deviation(name, numbers, missing)
-        return cls(name, fill, center, scale, bool(missing.any()))
+        there = numbers[~missing]
+        return cls(
+            name,
+            fill,
+            center,
+            scale,
+            bool(missing.any()),
+            low=float(there.min()),
+            high=float(there.max()),
+            whole=bool((there == np.rint(there)).all()),
+        )
 
 
 def reason_to_drop(numbers: NDArray[np.float64], missing: NDArray[np.bool_]) -> str:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
 from localsvm.export._file._fields import (
+    Array,
     Classes,
     Names,
     Number,
@@ -15,13 +21,39 @@ from localsvm.export._file._fields import (
 )
 from localsvm.export._file._objects import Metric
 from localsvm.export._file._specs import Fields, Record
+from localsvm.export._file._store import Dims
 from localsvm.kernels import Kernel
 
 COLUMNS: Fields = {
     "n_features_in_": Whole(1, 2**31 - 1, dim="columns"),
     "feature_names_in_": Sometimes(Names("columns")),
 }
-CLASSIFIER: Fields = {**COLUMNS, "classes_": Classes(), "fit_report_": Report()}
+
+
+class _Ends(Array):
+    """Smallest and largest value of each column."""
+
+    def __init__(self) -> None:
+        super().__init__((np.float64,), 2, "columns")
+
+    def check(self, array: NDArray[Any], place: str, dims: Dims) -> None:
+        """Check type, shape and order."""
+        super().check(array, place, dims)
+        if (array[0] > array[1]).any():
+            raise ValueError(f"{place} has a low end above its high end.")
+
+
+# Not known of models of rows in partitions, nor in files of earlier versions.
+RANGES: Fields = {
+    "feature_range_": Sometimes(_Ends()),
+    "integer_features_": Sometimes(Array((np.bool_,), "columns")),
+}
+CLASSIFIER: Fields = {
+    **COLUMNS,
+    **RANGES,
+    "classes_": Classes(),
+    "fit_report_": Report(),
+}
 MAPPED_CLASSIFIER: Fields = {**CLASSIFIER, "metric_": Metric()}
 REGIONS: Fields = {
     "n_regions_": Whole(1, dim="regions"),

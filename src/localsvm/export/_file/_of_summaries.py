@@ -11,7 +11,7 @@ from localsvm.cluster import GaussianSummary, ThresholdClustering
 from localsvm.estimators import SupportClusterSVC
 from localsvm.estimators._base import StageClock
 from localsvm.estimators._cluster_machine import ClusterMachine, as_gaussians
-from localsvm.export._file._common import COLUMNS, check_ends
+from localsvm.export._file._common import COLUMNS, RANGES, check_ends
 from localsvm.export._file._fields import (
     Classes,
     Field,
@@ -127,6 +127,7 @@ SPECS = (
         "classifier",
         {
             **COLUMNS,
+            **RANGES,
             "classes_": Classes(fewest=1),
             "fit_report_": Report(),
             "summary_": Record(

@@ -21,7 +21,9 @@ from localsvm.export._file._fields import (
     Array,
     Field,
     Flag,
+    Maybe,
     Number,
+    Sometimes,
     Text,
     Whole,
     Word,
@@ -38,12 +40,20 @@ _SCALED: dict[str, Field] = {
 }
 
 
-def _column(cls: type, **fields: Field) -> tuple[type, Field]:
+def _column(cls: type, **fields: Field | Sometimes) -> tuple[type, Field]:
     return cls, Record(cls, name=Text(), **fields)
 
 
 _COLUMN = Either(
-    number=_column(NumberColumn, **_SCALED, indicator=Flag()),
+    number=_column(
+        NumberColumn,
+        **_SCALED,
+        indicator=Flag(),
+        # Files of earlier versions have none of these.
+        low=Sometimes(Maybe(Number())),
+        high=Sometimes(Maybe(Number())),
+        whole=Sometimes(Flag()),
+    ),
     boolean=_column(BooleanColumn, indicator=Flag()),
     category=_column(
         CategoryColumn, categories=Several(Text()), missing=Flag(), pooled=Flag()
@@ -73,6 +83,19 @@ def _check(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
     dims.bind("columns", len(columns), "columns_")
     if not any(column.n_features for column in columns):
         raise ValueError("columns_ gives no features.")
+    for column in columns:
+        if isinstance(column, NumberColumn) and not _has_range(column):
+            raise ValueError(
+                f"columns_ has the range {column.low} to {column.high} for "
+                f"{column.name!r:.60}; expected both ends in ascending order, or none."
+            )
+
+
+def _has_range(column: NumberColumn) -> bool:
+    """Whether the ends are in order, or both not known."""
+    if column.low is None or column.high is None:
+        return column.low is column.high
+    return column.low <= column.high
 
 
 def _make(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:

@@ -71,6 +71,8 @@ class Source:
     def __init__(self, arrays: dict[str, NDArray[Any]]) -> None:
         self._arrays = arrays
         self._unused = set(arrays)
+        # Arrays of other types than those in the file: what shares one still does.
+        self._converted: dict[tuple[str, ...], NDArray[Any]] = {}
 
     def take(self, reference: Any, place: str) -> NDArray[Any]:
         """Array that a part of the header stands for."""
@@ -91,7 +93,11 @@ class Source:
             array = array.T
         if "dtype" not in reference:
             return array
-        return _converted(array, _BY_NAME.get(reference["dtype"]), place)
+        key = name, reference["dtype"], reference.get("order", "C")
+        if key not in self._converted:
+            found = _converted(array, _BY_NAME.get(reference["dtype"]), place)
+            self._converted[key] = found
+        return self._converted[key]
 
     def check_all_used(self) -> None:
         """Raise a ValueError if there are arrays that no part refers to."""

@@ -17,7 +17,7 @@ from localsvm.inspect._report._text import clean, describe, number
 from localsvm.inspect._scores import gives_confidence
 
 _SHOWN = 6
-_LONGEST = 300
+_LONGEST = 500
 
 
 @dataclass(frozen=True)
