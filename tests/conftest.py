@@ -1,10 +1,21 @@
 """Fixtures for all tests."""
 
+import signal
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 STORAGES = ["dense", "csr_int32", "csr_int64", "csr_array"]
+
+
+def pytest_configure():
+    """Let interrupts through to child processes.
+
+    A job in the background of a script ignores SIGINT, and its children would inherit
+    that. What has a handler starts with the default.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def store(X, storage):

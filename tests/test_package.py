@@ -90,3 +90,25 @@ def test_pages_show_the_committed_results():
     check = [sys.executable, str(root / "benchmarks" / "tables.py"), "--check"]
     message = "run `python benchmarks/tables.py`"
     assert subprocess.run(check).returncode == 0, message
+
+
+def test_child_processes_of_the_tests_hear_ctrl_c():
+    ask = "import signal; print(signal.getsignal(signal.SIGINT).__name__)"
+    child = subprocess.run(
+        [sys.executable, "-c", ask], capture_output=True, text=True, timeout=60
+    )
+    assert child.stdout == "default_int_handler\n", child.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX")
+def test_tests_in_the_background_hear_ctrl_c_as_well():
+    """A shell without job control starts background jobs deaf to SIGINT."""
+    itself = f"{__file__}::test_child_processes_of_the_tests_hear_ctrl_c"
+    pytest_itself = f"'{sys.executable}' -m pytest -q -p no:cacheprovider '{itself}'"
+    run = subprocess.run(
+        ["sh", "-c", f"{pytest_itself} & wait $!"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert run.returncode == 0, run.stdout

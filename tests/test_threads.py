@@ -104,7 +104,7 @@ def test_interrupt_does_not_wait_for_the_function(n_jobs):
 
 # In a process of its own: who has set a limit before decides who may set one now.
 LIMITS = """
-import threading
+import sys, threading
 import numpy, scipy.linalg, sklearn.cluster
 from concurrent.futures import ThreadPoolExecutor
 from threadpoolctl import threadpool_info
@@ -165,14 +165,107 @@ with ThreadPoolExecutor(2) as pool:
     ids=["nested", "one_after_the_other", "overlapping"],
 )
 def test_libraries_are_limited_as_long_as_any_thread_asks(code):
+    run_with_two_threads(LIMITS + code + "assert threads() == before")
+
+
+def run_with_two_threads(code):
     run = subprocess.run(
-        [sys.executable, "-c", LIMITS + code + "assert threads() == before"],
+        [sys.executable, "-c", code],
         capture_output=True,
         text=True,
         timeout=60,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"},
     )
     assert run.returncode == 0, run.stderr
+
+
+# The alarm ends a child that waits for a thread it does not have.
+FORKS = (
+    LIMITS
+    + """
+import os, signal, time
+from localsvm import _threads
+
+def use_in_child():
+    with single_threaded_libraries():
+        assert limited()
+    assert threads() == before
+
+def fork(run_child):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        try:
+            run_child()
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+            os._exit(1)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+
+def in_another_thread(work):
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert inside.wait(20)
+    return thread
+
+inside, leave = threading.Event(), threading.Event()
+"""
+)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+@pytest.mark.parametrize(
+    "code",
+    [
+        """
+def look(original=_threads.ThreadpoolController):
+    inside.set()
+    time.sleep(0.5)
+    return original()
+
+_threads.ThreadpoolController = look
+thread = in_another_thread(use_in_child)
+fork(use_in_child)
+thread.join()
+""",
+        """
+def stay():
+    with single_threaded_libraries():
+        inside.set()
+        assert leave.wait(20)
+        stayed.append(limited())
+
+stayed = []
+
+def run_child():
+    assert threads() == before
+    use_in_child()
+
+thread = in_another_thread(stay)
+fork(run_child)
+leave.set()
+thread.join()
+assert stayed == [True]
+""",
+        """
+def run_child():
+    assert limited()
+    limits.__exit__(None, None, None)
+    assert threads() == before
+    use_in_child()
+
+limits = single_threaded_libraries()
+limits.__enter__()
+fork(run_child)
+assert limited()
+limits.__exit__(None, None, None)
+""",
+    ],
+    ids=["a_thread_sets_the_limit", "a_thread_is_limited", "the_forking_thread_is"],
+)
+def test_limit_is_that_of_the_forked_process(code):
+    run_with_two_threads(FORKS + code + "use_in_child()")
 
 
 @pytest.mark.parametrize("n_rows", [1, 2048, 2049, 200_000])

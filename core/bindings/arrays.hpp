@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -56,9 +57,11 @@ struct CsrHandle {
     CsrHandle(Vector<const T> data, Vector<const Index> indices,
               Vector<const Index> indptr, std::int64_t n_cols)
         : data(data), indices(indices), indptr(indptr), n_cols(n_cols) {
-        if (indptr.shape(0) == 0 || indices.shape(0) != data.shape(0) ||
-            static_cast<std::size_t>(indptr.data()[indptr.shape(0) - 1]) >
-                data.shape(0))
+        const Index* start = indptr.data();
+        const Index* end = start + indptr.shape(0);
+        if (start == end || indices.shape(0) != data.shape(0) || *start < 0 ||
+            !std::is_sorted(start, end) ||
+            static_cast<std::size_t>(end[-1]) > data.shape(0))
             throw std::invalid_argument("CSR arrays do not fit together");
     }
     Rows rows() const {

@@ -184,6 +184,21 @@ void float_certificates_are_honest() {
     }
 }
 
+// No run can meet -1. Near 1e-6 the gap of a float run is noise.
+void more_passes_in_float_are_no_worse() {
+    for (const std::uint64_t seed : {31, 32, 33}) {
+        check::context = "seed " + std::to_string(seed);
+        const Task<float> task = random_task<float>({60, 5, 4, 1, 1}, seed);
+        Options options = options_of(Loss::hinge, -1);
+        options.settings.max_iter = 300;
+        const double some = run_dense(task, options).certificate().relative_gap();
+        options.settings.max_iter = 10000;
+        const Run run = run_dense(task, options);
+        CHECK_AT_MOST(run.certificate().relative_gap(), std::max(some, 1e-6));
+        check_honest(task, run);
+    }
+}
+
 void rows_of_weight_zero_take_no_part() {
     check::context = "";
     Task<> task = random_task({40, 5, 3}, 24);
@@ -319,6 +334,7 @@ int main() {
     two_classes_are_the_two_class_machine();
     sparse_equals_dense();
     float_certificates_are_honest();
+    more_passes_in_float_are_no_worse();
     rows_of_weight_zero_take_no_part();
     a_warm_start_costs_next_to_nothing();
     a_start_that_is_not_feasible_is_made_so();

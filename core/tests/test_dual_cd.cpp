@@ -148,6 +148,26 @@ void float_certificates_are_honest() {
     }
 }
 
+// No run can meet -1. Near 1e-6 the gap of a float run is noise.
+void more_passes_in_float_are_no_worse() {
+    for (const Loss loss : losses) {
+        for (const std::uint64_t seed : {31, 32, 33}) {
+            check::context = name_of(loss) + ", seed " + std::to_string(seed);
+            const Problem problem = random_problem({100, 5, 2, 1, 1}, seed);
+            Options options = options_of(loss, -1);
+            options.settings.max_iter = 300;
+            const double some =
+                run_dense<float>(problem, options).certificate().relative_gap();
+            options.settings.max_iter = 10000;
+            const Run run = run_dense<float>(problem, options);
+            CHECK_AT_MOST(run.certificate().relative_gap(), std::max(some, 1e-6));
+            const Machine machine = plain_machine(problem, loss);
+            check_honest(run.certificate(), machine, run.alpha.data());
+            check_box(machine, run.alpha.data());
+        }
+    }
+}
+
 void the_seed_decides_the_path() {
     const Problem problem = random_problem({60, 5}, 12);
     Options options = options_of(Loss::hinge, 1e-2);
@@ -296,6 +316,7 @@ int main() {
     a_start_outside_the_box_is_clipped();
     max_iter_is_honoured();
     float_certificates_are_honest();
+    more_passes_in_float_are_no_worse();
     the_seed_decides_the_path();
     one_class_is_solved();
     one_row_is_solved();

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "localsvm/parallel.hpp"
@@ -92,6 +93,26 @@ void an_exception_of_the_watch_reaches_the_caller() {
         caught = true;
     }
     CHECK(caught);
+}
+
+// The watch may hold an exception that it has to deliver, which a second question
+// would lose; and tasks may need longer to end than the watch waits between two.
+void an_interrupt_is_asked_for_no_more_once_it_was_seen() {
+    for (const int n_threads : {1, 2}) {
+        check::context = std::to_string(n_threads) + " threads";
+        StopFlag stop;
+        int polls = 0;
+        const Watch watch{[&] {
+            polls += 1;
+            return true;
+        }};
+        run_tasks(n_threads, n_threads, watch, stop, [&](std::int64_t) {
+            while (!stop.raised()) std::this_thread::yield();
+            std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        });
+        CHECK_EQUAL(polls, 1);
+        CHECK(stop.reason() == StopReason::interrupted);
+    }
 }
 
 // No gap is below a negative tolerance, so only the watch ends the solve.
@@ -205,6 +226,7 @@ int main() {
     each_task_runs_once();
     exceptions_reach_the_caller();
     an_exception_of_the_watch_reaches_the_caller();
+    an_interrupt_is_asked_for_no_more_once_it_was_seen();
     an_interrupt_ends_a_solve();
     the_end_of_time_leaves_a_valid_certificate();
     problems_that_never_started_have_a_certificate();

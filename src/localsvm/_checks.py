@@ -18,9 +18,10 @@ from sklearn.utils import check_array
 from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+_SCALE = "Scale the features, e.g. with StandardScaler."
 NOT_FINITE = (
-    "Sums of squares are not finite: X has entries too large for their squares. "
-    "Scale the features, e.g. with StandardScaler."
+    "Sums of squares are not finite: X has entries too large or too small for their "
+    f"squares. {_SCALE}"
 )
 
 _SCALE_RATIO = 1000.0
@@ -146,8 +147,26 @@ def boolean() -> Constraint:
     return Constraint("a bool", lambda value: isinstance(value, (bool, np.bool_)))
 
 
+N_JOBS = Constraint(
+    "an int other than 0 or None",
+    lambda value: (
+        value is None
+        or (
+            isinstance(value, Integral)
+            and not isinstance(value, (bool, np.bool_))
+            and value != 0
+        )
+    ),
+)
+
+
 def check_parameters(estimator: Any, /, **constraints: Constraint) -> None:
-    """Raise a ValueError for the first parameter that breaks its constraint."""
+    """Raise a ValueError for the first parameter that breaks its constraint.
+
+    ``n_jobs`` means the same everywhere, so it is checked wherever there is one.
+    """
+    if hasattr(estimator, "n_jobs"):
+        constraints = {**constraints, "n_jobs": N_JOBS}
     for name, constraint in constraints.items():
         value = getattr(estimator, name)
         if not constraint.holds(value):
@@ -215,7 +234,10 @@ def check_squares(X: Any) -> None:
     values = X.data if sparse.issparse(X) else X
     largest = np.sqrt(np.finfo(X.dtype).max / (4 * X.shape[1]))
     if values.size and max(values.max(), -values.min()) > largest:
-        raise ValueError(NOT_FINITE)
+        raise ValueError(
+            "Sums of squares are not finite: X has entries too large for their "
+            f"squares. {_SCALE}"
+        )
 
 
 def check_sample_weight(sample_weight: Any, X: Any) -> NDArray[np.float64]:
@@ -361,17 +383,19 @@ def level_of_caller() -> int:
 def unchanged_on_failure(estimator: Any) -> Iterator[None]:
     """Give the estimator back its attributes if the block raises.
 
-    A ``RandomState`` among its parameters gets back the state it was in, too.
+    A ``RandomState`` that it was given returns to where it was.
     """
     before = dict(vars(estimator))
-    generator: Any = before.get("random_state")
-    is_generator = isinstance(generator, np.random.RandomState)
-    state = generator.get_state() if is_generator else None
+    generators = [
+        (value, value.get_state(legacy=False))
+        for value in before.values()
+        if isinstance(value, np.random.RandomState)
+    ]
     try:
         yield
     except BaseException:
         vars(estimator).clear()
         vars(estimator).update(before)
-        if is_generator:
+        for generator, state in generators:
             generator.set_state(state)
         raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -39,11 +40,14 @@ class _LibraryLimit:
     long as that thread lives, so short-lived threads set it. The limit of OpenMP
     belongs to the calling thread. Looking for the libraries takes milliseconds, so it
     is done again only when modules were imported meanwhile.
+
+    A forked process has no thread but the one that forked: the others are no users
+    there. A fork waits until no thread is changing the limit.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._users = 0
+        self._users: list[int] = []  # threads, each as often as it asks
         self._libraries: Any = None
         self._n_modules = 0
         self._blas_limits: Any = None
@@ -55,18 +59,36 @@ class _LibraryLimit:
                 self._libraries = ThreadpoolController()
                 self._n_modules = len(sys.modules)
             libraries = self._libraries
-            if self._users == 0:
+            if not self._users:
                 blas = libraries.select(user_api="blas")
                 self._blas_limits = _on_new_thread(lambda: blas.limit(limits=1))
-            self._users += 1
+            self._users.append(threading.get_ident())
         return libraries.select(user_api="openmp").limit(limits=1)
 
     def release(self, openmp_limits: Any) -> None:
         openmp_limits.restore_original_limits()
         with self._lock:
-            self._users -= 1
-            if self._users == 0:
+            self._users.remove(threading.get_ident())
+            if not self._users:
                 _on_new_thread(self._blas_limits.restore_original_limits)
+
+    def watch_forks(self) -> None:
+        """Keep the limit right in forked processes."""
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(
+                before=lambda: self._lock.acquire(),
+                after_in_parent=lambda: self._lock.release(),
+                after_in_child=self._drop_other_threads,
+            )
+
+    def _drop_other_threads(self) -> None:
+        self._lock = threading.Lock()
+        if not self._users:
+            return
+        this_thread = threading.get_ident()
+        self._users = [user for user in self._users if user == this_thread]
+        if not self._users:
+            _on_new_thread(self._blas_limits.restore_original_limits)
 
 
 def _on_new_thread(function: Callable[[], Result]) -> Result:
@@ -75,6 +97,7 @@ def _on_new_thread(function: Callable[[], Result]) -> Result:
 
 
 _library_limit = _LibraryLimit()
+_library_limit.watch_forks()
 
 
 @contextmanager

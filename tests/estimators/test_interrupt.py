@@ -138,6 +138,16 @@ model.set_params(C=1e12, gamma=1e-4, tol=1e-12, method="{method}")
     assert seconds_to_answer(prepare, n_classes, call) < 1.0
 
 
+def test_interrupt_is_answered_by_a_solver_that_is_slow_to_stop():
+    """Wide rows and no cache: many looks at the signals pass before the solver ends."""
+    prepare = """
+model = ReducedSVC(n_jobs=1).fit(X[:300], y[:300])
+model.set_params(C=1e3, tol=1e-12, method="all", cache_size=1e-3)
+X, y = rng.standard_normal((1500, 4000)), y[:1500]
+"""
+    seconds_to_answer(prepare)
+
+
 @pytest.mark.parametrize(
     "slow", ["svm_tol=1e-15, svm_max_iter=10**9, C=1e6", "gate_steps=10**6"]
 )

@@ -365,7 +365,7 @@ def test_what_cannot_be_done_is_said(tmp_path):
         "needs a clusterer with cluster_centers_; Birch has none": {
             "clusterer": Birch()
         },
-        "n_samples=200 should be >= n_clusters=201": {"n_components": 201},
+        "n_samples=200 should be >= n_components=201": {"n_components": 201},
         r"leaves .* rows for training": {
             "early_stopping": True,
             "validation_fraction": 1e-9,

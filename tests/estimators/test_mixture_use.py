@@ -198,7 +198,7 @@ def test_rows_that_are_all_equal_or_fewer_than_components():
     with pytest.warns(ConvergenceWarning, match="Only 1 distinct rows"):
         model = MixtureSVC(2, random_state=0).fit(X, y)
     assert model.n_components_ == 1
-    with pytest.raises(ValueError, match=r"n_samples=8 should be >= n_clusters=10"):
+    with pytest.raises(ValueError, match=r"n_samples=8 should be >= n_components=10"):
         MixtureSVC().fit(X, y)
 
 

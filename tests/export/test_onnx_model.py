@@ -154,3 +154,14 @@ def test_without_onnx_the_error_says_how_to_install_it(monkeypatch, xor):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImportError, match=r"pip install 'localsvm\[onnx\]'"):
         to_onnx(ClusteredSVC(4).fit(*xor))
+
+
+def test_labels_that_are_booleans_stay_booleans(xor):
+    X, y = xor
+    for model in (ClusteredSVC(4), make_pipeline(StandardScaler(), ClusteredSVC(4))):
+        proto = to_onnx(model.fit(X, y > 0))
+        found = run(proto, X.astype(np.float32))["label"]
+        assert found.dtype == bool
+        assert (found == model.predict(X.astype(np.float32))).all()
+    properties = {each.key: each.value for each in proto.metadata_props}
+    assert json.loads(properties["classes"]) == [False, True]

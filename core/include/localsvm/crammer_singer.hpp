@@ -36,6 +36,7 @@ template <class Rows>
 class CrammerSingerModel {
   public:
     using T = typename Rows::value_type;
+    static constexpr bool drifts = sizeof(T) < sizeof(double);
 
     // Takes the n_problems classes of the batch as one problem.
     CrammerSingerModel(CodedWeights<Rows>& weights, const Rows& rows,
@@ -85,6 +86,8 @@ class CrammerSingerModel {
             alpha[batch_.label[i]] = total;
         }
     }
+    const std::vector<double>& duals() const { return alpha_; }
+    void set_duals(const std::vector<double>& duals) { alpha_ = duals; }
     void store_duals() const {
         for (std::int64_t i = 0; i < n_rows_; ++i)
             for (std::int64_t r = 0; r < n_classes_; ++r)

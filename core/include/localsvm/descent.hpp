@@ -11,6 +11,10 @@
 //          The gap splits over the rows into terms >= 0. Their sum over the visited
 //          rows is an estimate that an epoch gives for free; the exact gap is computed
 //          only when the estimate is small.
+// Drift    Steps round the working weights. In float32 they are rebuilt from the duals
+//          every 32 passes, with an exact gap: without that the rows would soon be
+//          optimal for weights that are not those of the duals. At a limit the solve
+//          ends with the best duals that an exact gap was computed for.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +49,8 @@ struct Estimate {
 // enter(block), leave(block), prefetch(i); visit(i, estimate), whether the row could
 // move; restore() and complete(), for a model that sets aside parts of a row;
 // rebuild(), weights and dual objective from the duals in double, and by these weights
-// loss(i, block) and squared_norm().
+// loss(i, block) and squared_norm(); drifts, whether steps round to less than double;
+// duals() and set_duals(duals), a copy of all of them.
 template <class Model>
 class Descent {
   public:
@@ -82,6 +87,10 @@ class Descent {
             } else if (estimate_.gap <= std::max(target, 0.1 * full_gap_)) {
                 restore_rows();
             }
+            if (has_drifted()) {
+                certify();
+                restore_rows();
+            }
         }
         certificate_.status = Status::converged;
         return certificate_;
@@ -92,6 +101,7 @@ class Descent {
     // Entering and leaving a block costs about as much as visiting two rows.
     static constexpr std::int64_t block_overhead = 2;
     static constexpr std::int64_t lookahead = 4;
+    static constexpr std::int64_t passes_of_drift = 32;
 
     struct Place {
         std::int64_t row;
@@ -102,9 +112,14 @@ class Descent {
         const std::int64_t passes = work_ / std::max<std::int64_t>(1, n_rows());
         certificate_.n_iter = std::clamp<std::int64_t>(passes, 1, settings_.max_iter);
     }
+    bool has_drifted() const {
+        return Model::drifts && work_ - rebuilt_at_ >= passes_of_drift * n_rows();
+    }
+    bool finite() const {
+        return std::isfinite(certificate_.primal) && std::isfinite(certificate_.dual);
+    }
     bool solved() const {
-        return std::isfinite(certificate_.primal) && std::isfinite(certificate_.dual) &&
-               certificate_.relative_gap() <= settings_.tol;
+        return finite() && certificate_.relative_gap() <= settings_.tol;
     }
     bool finite_rows() const {
         return std::all_of(order_.begin(), order_.end(), [this](const Place& place) {
@@ -175,9 +190,10 @@ class Descent {
     void rebuild() {
         certificate_.dual = model_.rebuild();
         estimate_.dual = certificate_.dual;
+        rebuilt_at_ = work_;
     }
 
-    // The same, and the primal.
+    // The same, and the primal. Keeps the duals if no better ones were seen.
     void certify() {
         rebuild();
         double loss = 0;
@@ -188,10 +204,18 @@ class Descent {
             }
         }
         certificate_.primal = 0.5 * model_.squared_norm() + loss;
+        if (finite() && certificate_.relative_gap() < least_gap_) {
+            least_gap_ = certificate_.relative_gap();
+            best_duals_ = model_.duals();
+        }
     }
 
     Certificate finish(Status status) {
         certify();
+        if (certificate_.relative_gap() > least_gap_ && !abandoned()) {
+            model_.set_duals(best_duals_);
+            certify();
+        }
         const bool rescued = solved() && status != Status::not_finite;
         certificate_.status = rescued ? Status::converged : status;
         return certificate_;
@@ -206,9 +230,12 @@ class Descent {
     std::vector<std::int64_t> start_, end_;  // of the active rows of a block
     std::vector<std::int64_t> block_order_;
     std::int64_t work_ = 0;  // row visits, and what counts as such
+    std::int64_t rebuilt_at_ = 0;
     Estimate estimate_;
     double full_gap_ = std::numeric_limits<double>::infinity();
     Certificate certificate_;
+    double least_gap_ = std::numeric_limits<double>::infinity();
+    std::vector<double> best_duals_;
 };
 
 }  // namespace localsvm

@@ -18,6 +18,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
+#include <vector>
 
 #include "localsvm/descent.hpp"
 #include "localsvm/status.hpp"
@@ -38,6 +40,8 @@ struct Targets {
 template <class Weights>
 class TwoClassModel {
   public:
+    static constexpr bool drifts = sizeof(typename Weights::T) < sizeof(double);
+
     TwoClassModel(Weights& weights, const Targets& targets, Loss loss, double* alpha,
                   const StopFlag& stop)
         : weights_(weights),
@@ -55,11 +59,18 @@ class TwoClassModel {
     bool complete() const { return true; }
 
     void clip_duals() {
-        for (std::int64_t p = blocks().start[0]; p < blocks().start[blocks().count];
-             ++p) {
-            const std::int64_t i = blocks().row_of[p];
+        for (const std::int64_t i : rows())
             alpha_[i] = takes_part(i) ? std::clamp(alpha_[i], 0.0, cap(i)) : 0.0;
-        }
+    }
+
+    std::vector<double> duals() const {
+        std::vector<double> copy;
+        for (const std::int64_t i : rows()) copy.push_back(alpha_[i]);
+        return copy;
+    }
+    void set_duals(const std::vector<double>& duals) {
+        auto next = duals.begin();
+        for (const std::int64_t i : rows()) alpha_[i] = *next++;
     }
 
     void enter(std::int64_t block) { weights_.enter(block); }
@@ -98,6 +109,10 @@ class TwoClassModel {
     double squared_norm() const { return weights_.squared_norm(); }
 
   private:
+    std::span<const std::int64_t> rows() const {
+        const Blocks& b = blocks();
+        return {b.row_of + b.start[0], b.row_of + b.start[b.count]};
+    }
     double cap(std::int64_t i) const {
         return squared_ ? std::numeric_limits<double>::infinity() : targets_.bound[i];
     }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -84,6 +85,8 @@ void run_tasks(std::int64_t n_tasks, int n_threads, const Watch& watch, StopFlag
         for (std::int64_t w = 0; w < n_workers; ++w) crew.hire(work);
         std::unique_lock<std::mutex> lock(mutex);
         while (!done.wait_for(lock, poll_interval, [&] { return running == 0; })) {
+            // The watch may hold the exception of the signal that it has seen.
+            if (stop.reason() == StopReason::interrupted) continue;
             lock.unlock();
             if (Seconds(Clock::now() - start).count() >= watch.max_seconds)
                 stop.raise(StopReason::out_of_time);

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from localsvm import _core
-from localsvm._rows import as_rows
+from localsvm._rows import as_rows, index_dtype, with_indices
 
 _LABEL_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
@@ -65,9 +65,8 @@ def hash_labelled(X: Any, labels: NDArray[np.int32], seed: int) -> NDArray[np.ui
 
 
 def take_rows(X: Any, index: NDArray[np.integer[Any]]) -> Any:
-    """Part of the rows; CSR with the small indices that scikit-learn asks for."""
+    """Part of the rows; CSR with the small indices of scikit-learn if they fit."""
     rows = X[index]
     if sparse.issparse(rows):
-        rows.indices = rows.indices.astype(np.int32, copy=False)
-        rows.indptr = rows.indptr.astype(np.int32, copy=False)
+        return with_indices(rows, index_dtype(rows.nnz, rows.shape[1]))
     return rows

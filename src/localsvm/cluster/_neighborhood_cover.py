@@ -12,7 +12,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from localsvm._checks import check_parameters, check_rows, integer, one_of, with_methods
+from localsvm._checks import (
+    check_parameters,
+    check_rows,
+    integer,
+    one_of,
+    unchanged_on_failure,
+    with_methods,
+)
 from localsvm._seeds import draw_seed
 from localsvm.cluster._distinct import hash_rows, take_rows
 from localsvm.cluster._neighbors import (
@@ -129,26 +136,27 @@ class NeighborhoodCover(ClusterMixin, BaseEstimator):
         -------
         self : NeighborhoodCover
         """
-        check_parameters(
-            self,
-            n_neighbors=integer(1) | one_of("auto"),
-            n_assigned=one_of(None) | integer(1),
-            neighbors=SEARCHES,
-        )
-        X = check_rows(self, X)
-        self.n_neighbors_, self.n_assigned_ = neighborhood_sizes(
-            self.n_neighbors, self.n_assigned, X.shape[0]
-        )
-        seed = draw_seed(self.random_state)
-        search = make_search(self.neighbors, X, self.n_neighbors_)
-        self.search_ = fit_search(search, X)
-        order = np.argsort(hash_rows(X, seed), kind="stable")
-        sizes = self.n_neighbors_, self.n_assigned_
-        cover = cover_rows(X, order, self.search_, sizes, self.n_jobs)
-        self.center_indices_ = cover.centers
-        self.neighborhoods_ = cover.neighborhoods
-        self.labels_ = cover.labels
-        self.router_ = self._routing_search(X)
+        with unchanged_on_failure(self):
+            check_parameters(
+                self,
+                n_neighbors=integer(1) | one_of("auto"),
+                n_assigned=one_of(None) | integer(1),
+                neighbors=SEARCHES,
+            )
+            X = check_rows(self, X)
+            self.n_neighbors_, self.n_assigned_ = neighborhood_sizes(
+                self.n_neighbors, self.n_assigned, X.shape[0]
+            )
+            seed = draw_seed(self.random_state)
+            search = make_search(self.neighbors, X, self.n_neighbors_)
+            self.search_ = fit_search(search, X)
+            order = np.argsort(hash_rows(X, seed), kind="stable")
+            sizes = self.n_neighbors_, self.n_assigned_
+            cover = cover_rows(X, order, self.search_, sizes, self.n_jobs)
+            self.center_indices_ = cover.centers
+            self.neighborhoods_ = cover.neighborhoods
+            self.labels_ = cover.labels
+            self.router_ = self._routing_search(X)
         return self
 
     def predict(self, X: Any) -> NDArray[np.int32]:

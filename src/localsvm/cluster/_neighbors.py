@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from localsvm import _core
 from localsvm._checks import check_parameters, integer, one_of, with_methods
+from localsvm._rows import check_row_numbers
 from localsvm._threads import (
     call_interruptibly,
     map_interruptibly,
@@ -308,6 +309,7 @@ def choose_search(X: Any, n_neighbors: int) -> Any:
 
 def fit_search(search: Any, X: Any) -> Any:
     """Fit a search, and let Ctrl-C through meanwhile."""
+    check_row_numbers(X.shape[0])
 
     def fit() -> Any:
         with single_threaded_libraries():

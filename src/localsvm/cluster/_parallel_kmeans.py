@@ -19,6 +19,7 @@ from localsvm._checks import (
     check_sample_weight,
     integer,
     real,
+    unchanged_on_failure,
 )
 from localsvm._seeds import draw_seed
 from localsvm._threads import map_in_threads, single_threaded_libraries
@@ -139,15 +140,16 @@ class ParallelKMeans(ClusterMixin, BaseEstimator):
         -------
         self : ParallelKMeans
         """
-        self._check_parameters()
-        X = check_rows(self, X)
-        weight = check_sample_weight(sample_weight, X)
-        if X.shape[0] < self.n_clusters:
-            raise ValueError(
-                f"n_samples={X.shape[0]} should be >= n_clusters={self.n_clusters}."
-            )
-        self.fit_passes(_InMemory(X, weight, self.n_jobs))
-        self.labels_ = self._assign(X)
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            X = check_rows(self, X)
+            weight = check_sample_weight(sample_weight, X)
+            if X.shape[0] < self.n_clusters:
+                raise ValueError(
+                    f"n_samples={X.shape[0]} should be >= n_clusters={self.n_clusters}."
+                )
+            self.fit_passes(_InMemory(X, weight, self.n_jobs))
+            self.labels_ = self._assign(X)
         return self
 
     def fit_passes(self, passes: Passes) -> Self:

@@ -20,6 +20,7 @@ from localsvm._checks import (
     check_sample_weight,
     integer,
     one_of,
+    unchanged_on_failure,
 )
 from localsvm._seeds import draw_seed
 from localsvm._threads import single_threaded_libraries
@@ -125,21 +126,24 @@ class SampledKMeans(ClusterMixin, BaseEstimator):
         -------
         self : SampledKMeans
         """
-        self._check_parameters()
-        X = check_rows(self, X)
-        weight = check_sample_weight(sample_weight, X)
-        if self.n_clusters != "auto" and X.shape[0] < self.n_clusters:
-            raise ValueError(
-                f"n_samples={X.shape[0]} should be >= n_clusters={self.n_clusters}."
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            X = check_rows(self, X)
+            weight = check_sample_weight(sample_weight, X)
+            if self.n_clusters != "auto" and X.shape[0] < self.n_clusters:
+                raise ValueError(
+                    f"n_samples={X.shape[0]} should be >= n_clusters={self.n_clusters}."
+                )
+            seed = draw_seed(self.random_state)
+            first, kind = distinct_rows(X, weight, seed)
+            row_weight = merge_weights(weight, kind)
+            n_clusters = self._n_clusters(len(first))
+            limit = self._sample_size(n_clusters)
+            self._cluster(
+                take_rows(X, first[:limit]), row_weight[:limit], n_clusters, seed
             )
-        seed = draw_seed(self.random_state)
-        first, kind = distinct_rows(X, weight, seed)
-        row_weight = merge_weights(weight, kind)
-        n_clusters = self._n_clusters(len(first))
-        limit = self._sample_size(n_clusters)
-        self._cluster(take_rows(X, first[:limit]), row_weight[:limit], n_clusters, seed)
-        if self.compute_labels:
-            self.labels_ = self._assign(X)
+            if self.compute_labels:
+                self.labels_ = self._assign(X)
         return self
 
     def sample_limit(self, n_rows: int) -> int:
@@ -224,7 +228,7 @@ class SampledKMeans(ClusterMixin, BaseEstimator):
             return max(1, min(few, round(math.sqrt(n_distinct))))
         if n_distinct < int(self.n_clusters):
             warnings.warn(
-                f"Only {n_distinct} distinct rows for n_clusters={self.n_clusters}: "
+                f"Only {n_distinct} distinct rows for {self.n_clusters} clusters: "
                 f"{n_distinct} centres are used.",
                 ConvergenceWarning,
                 stacklevel=3,

@@ -20,8 +20,14 @@ def fit_clusterer(
     n_clusters: int | str,
     seed: int,
     n_jobs: int | None,
+    name: str = "n_clusters",
 ) -> Any:
-    """Cluster the rows of positive weight by a copy; None is ``SampledKMeans``."""
+    """Cluster the rows of positive weight by a copy; None is ``SampledKMeans``.
+
+    ``name`` is that of the number of clusters in the estimator.
+    """
+    if n_clusters != "auto":
+        check_n_clusters(name, int(n_clusters), rows.X.shape[0])
     if clusterer is None:
         fitted: Any = SampledKMeans(
             n_clusters, compute_labels=False, random_state=seed, n_jobs=n_jobs
@@ -34,6 +40,12 @@ def fit_clusterer(
         return fitted.fit(rows.X, sample_weight=rows.sample_weight)
     present = rows.sample_weight > 0
     return fitted.fit(rows.X if present.all() else rows.X[present])
+
+
+def check_n_clusters(name: str, n_clusters: int, n_rows: int) -> None:
+    """Raise if there are fewer rows than clusters."""
+    if n_rows < n_clusters:
+        raise ValueError(f"n_samples={n_rows} should be >= {name}={n_clusters}.")
 
 
 def centers_of(clusterer: Any, rows: TrainingRows) -> NDArray[Any]:

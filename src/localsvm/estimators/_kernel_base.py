@@ -18,6 +18,7 @@ from localsvm._checks import (
     one_of,
     real,
 )
+from localsvm._rows import with_indices
 from localsvm._threads import effective_n_jobs
 from localsvm.cluster._distinct import distinct_rows, merge_weights, take_rows
 from localsvm.cluster._neighborhood_cover import SEARCHES
@@ -135,10 +136,8 @@ def stored_as(X: Any, reference: Any) -> Any:
     """Give queries the type and storage of the training rows."""
     if sparse.issparse(reference):
         X = sparse.csr_array(X, dtype=reference.dtype)
-        for name in ("indices", "indptr"):
-            index = getattr(X, name).astype(getattr(reference, name).dtype, copy=False)
-            setattr(X, name, index)
-        return X
+        index = np.promote_types(reference.indices.dtype, reference.indptr.dtype)
+        return with_indices(X, index.type)
     if sparse.issparse(X):
         X = X.toarray()
     return np.ascontiguousarray(X, dtype=reference.dtype)

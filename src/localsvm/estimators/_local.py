@@ -16,6 +16,7 @@ from localsvm._checks import (
     one_of,
     real,
 )
+from localsvm._rows import row_numbers
 from localsvm.cluster._neighborhood_cover import neighborhood_sizes
 from localsvm.cluster._neighbors import fit_search, make_search
 from localsvm.engine import Partitions, Statistics
@@ -376,7 +377,7 @@ class LocalSVC(BaseLocalSVC):
         self._describe(solved.models)
         if self.route == "row":
             X = cells.take(np.arange(len(solved.labels)))
-            support = solved.models.support.astype(np.int32)
+            support = row_numbers(solved.models.support, len(solved.labels))
             self._models = replace(solved.models, support=support)
             self._support_rows, routing, regions = X, X, solved.labels
         else:

@@ -222,7 +222,12 @@ class BaseMixture(BaseLocalClassifier):
         self._set_scales(float(np.average(norms, weights=rows.sample_weight)))
         with clock.stage("cluster"):
             self.clusterer_ = fit_clusterer(
-                self.clusterer, rows, self.n_components, seed, self.n_jobs
+                self.clusterer,
+                rows,
+                self.n_components,
+                seed,
+                self.n_jobs,
+                "n_components",
             )
             centers = centers_of(self.clusterer_, rows)
             labels, distances = assign_to_centers(rows.X, centers, self.n_jobs)

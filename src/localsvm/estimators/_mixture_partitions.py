@@ -39,7 +39,9 @@ class PartitionFit(PartFit):
         """Scan, cluster, write, and expect and maximise in turn."""
         model = self.model
         self.rows.require_memory(self._memory())
-        clusterer = PartClusterer(model.clusterer, model.n_components, self.seed)
+        clusterer = PartClusterer(
+            model.clusterer, model.n_components, self.seed, "n_components"
+        )
         with self.clock.stage("scan"):
             scan = self._scan(clusterer)
         with self.clock.stage("cluster"):

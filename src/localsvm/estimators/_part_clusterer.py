@@ -13,6 +13,7 @@ from localsvm._seeds import seeded_clone
 from localsvm.cluster import ParallelKMeans, SampledKMeans
 from localsvm.cluster._row_sample import RowSample
 from localsvm.engine import Block, Partitions, Statistics
+from localsvm.estimators._clustering import check_n_clusters
 
 Weigh = Callable[[Block], NDArray[np.float64]]
 
@@ -35,9 +36,18 @@ class PartClusterer:
     n_clusters : int or "auto"
         For clusterers that have such a parameter; "auto" leaves it as it is.
     seed : int
+    name : str, default="n_clusters"
+        Name of the number of clusters in the estimator.
     """
 
-    def __init__(self, clusterer: Any, n_clusters: int | str, seed: int) -> None:
+    def __init__(
+        self,
+        clusterer: Any,
+        n_clusters: int | str,
+        seed: int,
+        name: str = "n_clusters",
+    ) -> None:
+        self._name = name
         if clusterer is None:
             self._clusterer: Any = SampledKMeans(
                 n_clusters, compute_labels=False, random_state=seed
@@ -74,8 +84,8 @@ class PartClusterer:
             Weights of the rows of a partition, if they are not those given.
         """
         wanted, n_rows = self._parameters.get("n_clusters"), int(scan["n_rows"])
-        if isinstance(wanted, int) and n_rows < wanted:
-            raise ValueError(f"n_samples={n_rows} should be >= n_clusters={wanted}.")
+        if isinstance(wanted, int):
+            check_n_clusters(self._name, wanted, n_rows)
         sample = RowSample.from_arrays(scan, int(scan["limit"]))
         if isinstance(self._clusterer, ParallelKMeans):
             return self._clusterer.fit_passes(_BlockPasses(rows, weigh))

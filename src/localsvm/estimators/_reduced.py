@@ -83,6 +83,7 @@ class ReducedSVC(BaseReducedSVC):
     classes_ : ndarray of shape (n_classes,)
     exact_ : bool
         Whether the solution is that of all rows: ``violation_`` is at most ``tol``.
+        A ConvergenceWarning says why, if it is not.
     violation_ : float
         Largest violation of the optimality conditions over all rows and classes.
     dual_objective_ : ndarray of shape (n_tasks,)
@@ -98,7 +99,8 @@ class ReducedSVC(BaseReducedSVC):
         Training rows with a dual in any task. Rows in partitions are counted in the
         order of the partitions.
     dual_coef_ : ndarray of shape (n_tasks, n_support)
-        Signed duals.
+        Signed duals. Equal rows of a class are one row here, with the sum of their
+        weights: the bound of its dual is C times that sum and may exceed C.
     gamma_ : float
     n_iter_ : int
         Most steps of a solver.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
+from localsvm._checks import level_of_caller
 from localsvm._threads import (
     map_in_threads,
     map_row_blocks,
@@ -293,6 +296,8 @@ class BaseReducedSVC(BaseLocalClassifier):
         check_solution(
             Endings(np.array([each.value for each in status]), violations), self
         )
+        if not self.exact_ and all(each == Status.converged for each in status):
+            warn_of_rounding(self)
 
     def _weights(self, solutions: list[ReducedSolution]) -> NDArray[np.float64]:
         """Weights of the features; those of an interior point are no sum of duals."""
@@ -342,6 +347,18 @@ def kernel_sums(
         return decide_in_blocks(lambda part: kernel(part, support), duals, X, n_jobs)
     return decide_in_blocks(
         kernel.compare_with(support, kernel.gamma), duals, X, n_jobs
+    )
+
+
+def warn_of_rounding(estimator: Any) -> None:
+    """Warn that every solver has ended as it should, and the solution is not exact."""
+    warnings.warn(
+        f"The solution is not exact (exact_=False): violation_="
+        f"{estimator.violation_:.3g}, expected at most tol={estimator.tol}. The "
+        f"solver converged, but at C={estimator.C:g} rounding hides the rest. Lower C, "
+        "scale the features, or raise tol.",
+        ConvergenceWarning,
+        stacklevel=level_of_caller(),
     )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from localsvm import _core
-from localsvm._rows import as_rows
+from localsvm._rows import as_rows, row_numbers
 from localsvm.solvers._kernel import CoreKernel, KernelOptions
 from localsvm.solvers._large_models import LargeModel
 
@@ -191,7 +191,7 @@ class LocalModels:
     def compact(self) -> tuple[LocalModels, NDArray[np.int32]]:
         """Models that index into their own support vectors, and those rows."""
         rows, position = np.unique(self.support, return_inverse=True)
-        return replace(self, support=position.astype(np.int32)), rows
+        return replace(self, support=row_numbers(position, len(rows))), rows
 
     def decide(
         self,

@@ -55,7 +55,8 @@ def to_onnx(
     proto : onnx.ModelProto
         Checked by ``onnx.checker``. Input ``X`` of shape (N, n_features), or one input
         of shape (N, 1) per column of a table; see :func:`onnx_inputs`. Outputs
-        ``label`` of shape (N,), int64, string or, where labels are of float, float64;
+        ``label`` of shape (N,), int64, string, bool or, where labels are of float,
+        float64;
         ``scores`` as ``decision_function`` gives them; and ``probabilities`` of shape
         (N, n_classes) where the model has ``predict_proba``. Opset 18. Its
         ``metadata_props`` tell the class, the version of this library, the classes, the

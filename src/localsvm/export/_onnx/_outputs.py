@@ -46,7 +46,9 @@ def _winner(found: Answer, n_classes: int) -> Tensor:
 
 def label_table(classes: NDArray[Any]) -> NDArray[Any]:
     """Classes in a type that ONNX has."""
-    if classes.dtype.kind in "iub":
+    if classes.dtype.kind == "b":
+        return classes
+    if classes.dtype.kind in "iu":
         return classes.astype(np.int64)
     if classes.dtype.kind == "f":
         return classes.astype(np.float64)

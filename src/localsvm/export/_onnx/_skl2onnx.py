@@ -99,7 +99,11 @@ def _parse_estimator(
 ) -> list[Any]:
     """Declare the outputs of an estimator."""
     types = require("skl2onnx.common.data_types", "onnx", "A pipeline in ONNX")
-    labels = {"i": types.Int64TensorType, "f": types.DoubleTensorType}
+    labels = {
+        "b": types.BooleanTensorType,
+        "i": types.Int64TensorType,
+        "f": types.DoubleTensorType,
+    }
     label = labels.get(label_table(model.classes_).dtype.kind, types.StringTensorType)
     numbers = {"float32": types.FloatTensorType, "float64": types.DoubleTensorType}
     number = numbers[str(_dtype_of(inputs[0]))]
