@@ -18,14 +18,16 @@ import json
 import math
 import os
 import re
-import secrets
-from collections.abc import Iterable, Iterator, Mapping
+import stat
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
+
+# Also for the ledger.
+from localsvm._replaced_file import replace_file as replace_file
 
 LONGEST_HEADER = 2**24
 _LONGEST_FIRST_LINE = 200
@@ -106,7 +108,7 @@ def read_plain_file(
     size is made.
     """
     with open(path, "rb") as file, prefix_errors(path):
-        size = os.fstat(file.fileno()).st_size
+        size = _size_of(file)
         first = _read_first_line(file, format_name, newest_version)
         digest = hashlib.sha256(first.start)
         text = _read_header_text(file, first.header_length, size)
@@ -140,7 +142,7 @@ def describe_plain_file(
     :func:`read_plain_file`.
     """
     with open(path, "rb") as file, prefix_errors(path):
-        size = os.fstat(file.fileno()).st_size
+        size = _size_of(file)
         first = _read_first_line(file, format_name, newest_version)
         digest = hashlib.sha256(first.start)
         text = _read_header_text(file, first.header_length, size)
@@ -153,30 +155,6 @@ def describe_plain_file(
         written_by = parse_json(text).get("written_by")
         shapes = {name: (spec.dtype, spec.shape) for name, spec in specs.items()}
     return PlainDescription(first.version, str(written_by), header, shapes, size)
-
-
-def replace_file(path: str | os.PathLike[str], parts: Iterable[Any]) -> None:
-    """Write bytes under another name in the same folder, then give them the name."""
-    with replacing_file(path) as file:
-        for part in parts:
-            file.write(part)
-
-
-@contextlib.contextmanager
-def replacing_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file that gets its name when the block ends, and vanishes if it fails."""
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
-        raise
 
 
 def parse_json(text: bytes) -> Any:
@@ -264,6 +242,16 @@ def _bytes_of(array: NDArray[Any]) -> memoryview:
 
 def _native(array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _size_of(file: BinaryIO) -> int:
+    """Length that everything else is compared with."""
+    found = os.fstat(file.fileno())
+    if not stat.S_ISREG(found.st_mode):
+        raise ValueError(
+            "is not a regular file: its length is unknown. Copy it to a file first."
+        )
+    return found.st_size
 
 
 def _read_first_line(

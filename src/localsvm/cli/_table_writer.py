@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import typer
 
 from localsvm._extras import require
-from localsvm._plain_file import replacing_file
+from localsvm._replaced_file import replacing_file
 from localsvm.cli._group import misuse
 from localsvm.cli._outputs import check_output
 

@@ -33,7 +33,10 @@ def save(model: Any, path: str | os.PathLike[str], *, notes: Any = None) -> None
         scalers or linear projections, or a :class:`~sklearn.pipeline.Pipeline` of them.
         Anything else is a TypeError that says where it was found.
     path : path
-        ``.lsvm`` by custom. A file of that name is replaced at once or not at all.
+        ``.lsvm`` by custom. A file of that name is replaced at once or not at all, and
+        hands its mode on; of a symbolic link, the file that it points to. A device, a
+        FIFO or standard output (``/dev/stdout``) is written in place, so a failure may
+        leave part of a model there.
     notes : any JSON, default=None
         Kept with the model, for :func:`describe_file`; at most 4 MB.
 
