@@ -26,6 +26,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from localsvm._printable import printable
+
 # Also for the ledger.
 from localsvm._replaced_file import replace_file as replace_file
 
@@ -181,7 +183,8 @@ def prefix_errors(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"{os.fspath(path)}: {error}") from error
+        # It may repeat what a stranger has put into the file.
+        raise ValueError(f"{os.fspath(path)}: {printable(str(error))}") from error
 
 
 @dataclass(frozen=True)
