@@ -36,6 +36,8 @@ _LONGEST_FIRST_LINE = 200
 _DTYPES = ("<f8", "<f4", "<i8", "<i4", "|u1")
 _MOST_DIMENSIONS = 8
 _BLOCK_BYTES = 2**20
+_MOST_CONTAINERS = 2**17
+_BYTES_PER_CONTAINER = 16
 _FIRST_LINE = re.compile(
     rb"(localsvm ([a-z-]+) version (\d{1,9}), header (\d{1,9}) bytes), "
     rb"sha256 ([0-9a-f]{64})\n"
@@ -109,6 +111,23 @@ def read_plain_file(
     O(bytes). Every size is compared with the length of the file before anything of that
     size is made.
     """
+    whole = load_plain_file(path, format_name, newest_version)
+    return whole.header, whole.arrays
+
+
+@dataclass(frozen=True)
+class PlainContent:
+    """Header and arrays of a file, and its length."""
+
+    header: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+    n_bytes: int
+
+
+def load_plain_file(
+    path: str | os.PathLike[str], format_name: str, newest_version: int
+) -> PlainContent:
+    """Read as :func:`read_plain_file` does, and tell how long the file is."""
     with open(path, "rb") as file, prefix_errors(path):
         size = _size_of(file)
         first = _read_first_line(file, format_name, newest_version)
@@ -121,7 +140,8 @@ def read_plain_file(
         for array in arrays.values():
             digest.update(_bytes_of(array))
         _check_digest(digest.hexdigest(), first.digest)
-    return header, {name: _native(array) for name, array in arrays.items()}
+    native = {name: _native(array) for name, array in arrays.items()}
+    return PlainContent(header, native, size)
 
 
 @dataclass(frozen=True)
@@ -162,8 +182,10 @@ def describe_plain_file(
 def parse_json(text: bytes) -> Any:
     """Read JSON from a stranger; a ValueError for whatever is wrong with it.
 
-    Numbers are finite, integers have 64 bits.
+    Numbers are finite, integers have 64 bits, and lists and objects, each of which
+    takes much more memory than two brackets, are not too many.
     """
+    _check_containers(text)
     try:
         return json.loads(
             text.decode("utf-8"),
@@ -175,6 +197,15 @@ def parse_json(text: bytes) -> Any:
         raise ValueError("its JSON is nested too deeply.") from None
     except ValueError as error:
         raise ValueError(f"its JSON cannot be read: {error}") from error
+
+
+@contextlib.contextmanager
+def refusing_depth() -> Iterator[None]:
+    """Turn a RecursionError, which only nested content leads to, into a ValueError."""
+    try:
+        yield
+    except RecursionError:
+        raise ValueError("its content is nested too deeply.") from None
 
 
 @contextlib.contextmanager
@@ -222,6 +253,7 @@ def _header_text(header: Mapping[str, Any], arrays: dict[str, NDArray[Any]]) -> 
         "arrays": places,
     }
     text = json.dumps(whole, indent=1, allow_nan=False).encode() + b"\n"
+    _check_containers(text)
     if len(text) > LONGEST_HEADER:
         raise ValueError(
             f"The header takes {len(text)} bytes; expected at most {LONGEST_HEADER}."
@@ -367,6 +399,16 @@ def _read_array(file: BinaryIO, spec: _ArraySpec) -> NDArray[Any]:
     if file.readinto(_bytes_of(array)) != spec.n_bytes:  # type: ignore[attr-defined]
         raise ValueError("was truncated while it was read.")
     return array
+
+
+def _check_containers(text: bytes) -> None:
+    found = text.count(b"[") + text.count(b"{")
+    most = _MOST_CONTAINERS + len(text) // _BYTES_PER_CONTAINER
+    if found > most:
+        raise ValueError(
+            f"its JSON has {found} lists and objects in {len(text)} bytes; expected at "
+            f"most {most}."
+        )
 
 
 def _refuse_constant(name: str) -> None:

@@ -9,7 +9,12 @@ from typing import Any
 import sklearn
 from sklearn.utils.validation import check_is_fitted
 
-from localsvm._plain_file import prefix_errors, read_plain_file, write_plain_file
+from localsvm._plain_file import (
+    load_plain_file,
+    prefix_errors,
+    refusing_depth,
+    write_plain_file,
+)
 from localsvm.export._file._objects import read_object, write_object
 from localsvm.export._file._specs import find_spec
 from localsvm.export._file._store import Sink, Source
@@ -81,6 +86,9 @@ def save(model: Any, path: str | os.PathLike[str], *, notes: Any = None) -> None
         "notes": json.loads(text),
         "scikit_learn": sklearn.__version__,
     }
+    if sink.budget.needs_check:
+        n_bytes = sum(array.nbytes for array in sink.arrays.values())
+        sink.budget.check(n_bytes + len(json.dumps(header)))
     write_plain_file(path, FORMAT, VERSION, header, sink.arrays)
 
 
@@ -106,13 +114,14 @@ def load(path: str | os.PathLike[str]) -> Any:
     Notes
     -----
     O(bytes) of time, and memory of about the file's length, plus the searches for
-    neighbours that some models need.
+    neighbours that some models need. A file that would take more than 64 times its
+    length and 16 MB for what is made of its arrays is refused before that is made.
     """
-    header, arrays = read_plain_file(path, FORMAT, VERSION)
-    with prefix_errors(path):
-        check_header(header)
-        source = Source(arrays)
-        model = read_object(header["model"], "model", source, *_KINDS)
+    whole = load_plain_file(path, FORMAT, VERSION)
+    with prefix_errors(path), refusing_depth():
+        check_header(whole.header)
+        source = Source(whole.arrays, whole.n_bytes)
+        model = read_object(whole.header["model"], "model", source, *_KINDS)
         source.check_all_used()
     return model
 
