@@ -34,9 +34,15 @@ def save(model: Any, path: str | os.PathLike[str], *, notes: Any = None) -> None
     Parameters
     ----------
     model : estimator
-        A fitted classifier or transformer of this library, one of scikit-learn's
-        scalers or linear projections, or a :class:`~sklearn.pipeline.Pipeline` of them.
-        Anything else is a TypeError that says where it was found.
+        A fitted classifier or transformer of this library; one of scikit-learn's
+        scalers, linear projections, :class:`~sklearn.preprocessing.OneHotEncoder`,
+        :class:`~sklearn.preprocessing.OrdinalEncoder` and
+        :class:`~sklearn.impute.SimpleImputer`; a
+        :class:`~sklearn.compose.ColumnTransformer` or a
+        :class:`~sklearn.pipeline.Pipeline` of them; or a
+        :class:`~sklearn.calibration.CalibratedClassifierCV`. Anything else is a
+        TypeError that says where it was found. Of a search such as
+        :class:`~sklearn.model_selection.GridSearchCV`, save ``best_estimator_``.
     path : path
         ``.lsvm`` by custom. A file of that name is replaced at once or not at all, and
         hands its mode on; of a symbolic link, the file that it points to. A device, a
@@ -52,7 +58,8 @@ def save(model: Any, path: str | os.PathLike[str], *, notes: Any = None) -> None
     Notes
     -----
     O(bytes): a file is about as long as the arrays of its model. Searches for
-    neighbours are not stored but built again from their rows.
+    neighbours are not stored but built again from their rows. A function or a slice
+    that chose the columns of a ColumnTransformer is stored as the columns it chose.
 
     A clusterer of scikit-learn that predicts by private attributes, such as
     :class:`~sklearn.cluster.BisectingKMeans`, is left out (``clusterer_`` is None after
