@@ -199,6 +199,9 @@ def _change_arrays(arrays, rng):
     elif kind == 3:
         other = list(arrays)[rng.integers(len(arrays))]
         arrays[name], arrays[other] = arrays[other], array
+    elif array.size and rng.random() < 0.3 and array.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            array *= (0, -1, 1e-300, 1e150, 1e300, 1e-30)[rng.integers(6)]
     elif array.size:
         _set_numbers(array, rng)
 
@@ -206,6 +209,8 @@ def _change_arrays(arrays, rng):
 def _set_numbers(array, rng):
     flat = array.reshape(-1)
     places = rng.integers(flat.size, size=rng.integers(1, 4))
+    if rng.random() < 0.3:
+        places = slice(None)
     value = _NUMBERS[rng.integers(len(_NUMBERS))]
     if array.dtype.kind != "f":
         limits = np.iinfo(array.dtype)

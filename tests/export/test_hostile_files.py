@@ -325,6 +325,19 @@ def test_forged_content_is_named(path, case, number):
         localsvm.load(path)
 
 
+@pytest.mark.parametrize("size", [1e160, 1e200, -1e300])
+def test_means_whose_squares_overflow_are_refused_or_predict(path, size):
+    localsvm.save(fitted("stream"), path)
+
+    def enlarge(_, arrays):
+        arrays["model.summary_.mean"][:] = size
+
+    forge(path, enlarge)
+    loaded = localsvm.load(path)
+    with contextlib.suppress(ValueError):
+        answers(loaded, rows_of("stream")[:3])
+
+
 @pytest.mark.parametrize(
     "header",
     [
