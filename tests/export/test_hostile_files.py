@@ -261,6 +261,8 @@ FORGERIES = {
         (set_array("_rows.weight", 0, -1.0), "_rows.weight has -1"),
         (set_value("fitted", "n_neighbors_", value=91), "more than there are rows"),
         (set_value("params", "tol", value=0.0), None),
+        (set_value("params", "cache_size", value=1e308), None),
+        (set_value("params", "cache_size", value=2**62), None),
         (
             lambda header, _: header["model"]["params"].update(tol=0.0, max_iter=-1),
             "may keep predictions from ending",
