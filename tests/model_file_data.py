@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
@@ -21,6 +22,8 @@ from sklearn.preprocessing import (
     MaxAbsScaler,
     MinMaxScaler,
     Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
     RobustScaler,
     StandardScaler,
 )
@@ -141,6 +144,41 @@ def _clusters(**parameters):
 
 def _calibrated(**parameters):
     return CalibratedClassifierCV(_clustered(), **{"cv": 2} | parameters)
+
+
+def _columns(**parameters):
+    encoder = OneHotEncoder(drop="first", dtype=np.float32, sparse_output=False)
+    if parameters:
+        encoder = OneHotEncoder(handle_unknown="ignore")
+    return ColumnTransformer(
+        [
+            (
+                "numbers",
+                make_pipeline(SimpleImputer(), StandardScaler()),
+                ["größe"],
+            ),
+            ("kinds", encoder, ["kind"]),
+            (
+                "order",
+                OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1),
+                np.array(["kind"], dtype=object),
+            ),
+            (
+                "filled",
+                make_pipeline(SimpleImputer(strategy="most_frequent"), _ordinal()),
+                ["kind"],
+            ),
+            ("when", "drop", "when"),
+            ("open", "passthrough", ["open"]),
+        ],
+        **{"transformer_weights": {"numbers": 2.0}} | parameters,
+    )
+
+
+def _ordinal():
+    return OrdinalEncoder(
+        handle_unknown="use_encoded_value", unknown_value=np.nan, dtype=np.float64
+    )
 
 
 _SPLITTER = StratifiedKFold(2, shuffle=True, random_state=0)
@@ -280,6 +318,35 @@ CASES = {
         "table",
         Pipeline([("table", TableEncoder(text_components=1)), ("model", _clustered())]),
     ),
+    "columns": ("table", make_pipeline(_columns(), _clustered(n_clusters=2))),
+    "columns-only": ("table", _columns(sparse_threshold=1.0, n_jobs=1)),
+    "columns-frames": (
+        "table",
+        make_pipeline(_columns(), _clustered()).set_output(transform="pandas"),
+    ),
+    "columns-numbers": (
+        "three",
+        make_pipeline(
+            ColumnTransformer(
+                [
+                    ("scale", StandardScaler(), [0, 1]),
+                    ("again", MinMaxScaler(), np.array([True, False, True])),
+                    ("none", StandardScaler(), []),
+                    ("last", "passthrough", [-1]),
+                ]
+            ),
+            _local(),
+        ),
+    ),
+    "columns-rest": (
+        "named",
+        make_pipeline(
+            ColumnTransformer(
+                [("a", "passthrough", ["a"])], remainder=StandardScaler()
+            ),
+            _local(),
+        ),
+    ),
     "table-only": ("table", TableEncoder(dtype="float32", kinds={"open": "drop"})),
     "sigmoid": ("three", _calibrated(cv=_SPLITTER)),
     "isotonic": ("two", _calibrated(method="isotonic", ensemble=False)),
@@ -290,7 +357,7 @@ FEW = (
     *("soft", "hard-kmeans", "hard-pddp", "mapped", "coordinates", "clustered-cv"),
     *("local", "local-csr", "local-poly", "local-shrink", "local-cv", "neighbor-list"),
     *("mixture-levels", "mixture-paper", "reduced-csr", "clusters-full"),
-    *("stream-learned", "staged-quantile", "metric", "table", "isotonic"),
+    *("stream-learned", "staged-quantile", "metric", "table", "isotonic", "columns"),
 )
 
 

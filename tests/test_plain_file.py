@@ -161,6 +161,11 @@ def test_other_files_are_not_believed(tmp_path, content):
         read(tmp_path / "f")
 
 
+def test_a_device_is_no_file_to_read():
+    with pytest.raises(ValueError, match="/dev/zero: is not a regular file"):
+        read("/dev/zero")
+
+
 @pytest.mark.parametrize(
     ("whole", "words"),
     [

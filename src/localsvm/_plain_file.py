@@ -18,20 +18,26 @@ import json
 import math
 import os
 import re
-import secrets
-from collections.abc import Iterable, Iterator, Mapping
+import stat
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
+
+from localsvm._printable import printable
+
+# Also for the ledger.
+from localsvm._replaced_file import replace_file as replace_file
 
 LONGEST_HEADER = 2**24
 _LONGEST_FIRST_LINE = 200
 _DTYPES = ("<f8", "<f4", "<i8", "<i4", "|u1")
 _MOST_DIMENSIONS = 8
 _BLOCK_BYTES = 2**20
+_MOST_CONTAINERS = 2**17
+_BYTES_PER_CONTAINER = 16
 _FIRST_LINE = re.compile(
     rb"(localsvm ([a-z-]+) version (\d{1,9}), header (\d{1,9}) bytes), "
     rb"sha256 ([0-9a-f]{64})\n"
@@ -105,8 +111,25 @@ def read_plain_file(
     O(bytes). Every size is compared with the length of the file before anything of that
     size is made.
     """
+    whole = load_plain_file(path, format_name, newest_version)
+    return whole.header, whole.arrays
+
+
+@dataclass(frozen=True)
+class PlainContent:
+    """Header and arrays of a file, and its length."""
+
+    header: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+    n_bytes: int
+
+
+def load_plain_file(
+    path: str | os.PathLike[str], format_name: str, newest_version: int
+) -> PlainContent:
+    """Read as :func:`read_plain_file` does, and tell how long the file is."""
     with open(path, "rb") as file, prefix_errors(path):
-        size = os.fstat(file.fileno()).st_size
+        size = _size_of(file)
         first = _read_first_line(file, format_name, newest_version)
         digest = hashlib.sha256(first.start)
         text = _read_header_text(file, first.header_length, size)
@@ -117,7 +140,8 @@ def read_plain_file(
         for array in arrays.values():
             digest.update(_bytes_of(array))
         _check_digest(digest.hexdigest(), first.digest)
-    return header, {name: _native(array) for name, array in arrays.items()}
+    native = {name: _native(array) for name, array in arrays.items()}
+    return PlainContent(header, native, size)
 
 
 @dataclass(frozen=True)
@@ -140,7 +164,7 @@ def describe_plain_file(
     :func:`read_plain_file`.
     """
     with open(path, "rb") as file, prefix_errors(path):
-        size = os.fstat(file.fileno()).st_size
+        size = _size_of(file)
         first = _read_first_line(file, format_name, newest_version)
         digest = hashlib.sha256(first.start)
         text = _read_header_text(file, first.header_length, size)
@@ -155,35 +179,13 @@ def describe_plain_file(
     return PlainDescription(first.version, str(written_by), header, shapes, size)
 
 
-def replace_file(path: str | os.PathLike[str], parts: Iterable[Any]) -> None:
-    """Write bytes under another name in the same folder, then give them the name."""
-    with replacing_file(path) as file:
-        for part in parts:
-            file.write(part)
-
-
-@contextlib.contextmanager
-def replacing_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file that gets its name when the block ends, and vanishes if it fails."""
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
-        raise
-
-
 def parse_json(text: bytes) -> Any:
     """Read JSON from a stranger; a ValueError for whatever is wrong with it.
 
-    Numbers are finite, integers have 64 bits.
+    Numbers are finite, integers have 64 bits, and lists and objects, each of which
+    takes much more memory than two brackets, are not too many.
     """
+    _check_containers(text)
     try:
         return json.loads(
             text.decode("utf-8"),
@@ -198,12 +200,22 @@ def parse_json(text: bytes) -> Any:
 
 
 @contextlib.contextmanager
+def refusing_depth() -> Iterator[None]:
+    """Turn a RecursionError, which only nested content leads to, into a ValueError."""
+    try:
+        yield
+    except RecursionError:
+        raise ValueError("its content is nested too deeply.") from None
+
+
+@contextlib.contextmanager
 def prefix_errors(path: str | os.PathLike[str]) -> Iterator[None]:
     """Put the name of the file before the message of a ValueError."""
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"{os.fspath(path)}: {error}") from error
+        # It may repeat what a stranger has put into the file.
+        raise ValueError(f"{os.fspath(path)}: {printable(str(error))}") from error
 
 
 @dataclass(frozen=True)
@@ -241,6 +253,7 @@ def _header_text(header: Mapping[str, Any], arrays: dict[str, NDArray[Any]]) -> 
         "arrays": places,
     }
     text = json.dumps(whole, indent=1, allow_nan=False).encode() + b"\n"
+    _check_containers(text)
     if len(text) > LONGEST_HEADER:
         raise ValueError(
             f"The header takes {len(text)} bytes; expected at most {LONGEST_HEADER}."
@@ -264,6 +277,16 @@ def _bytes_of(array: NDArray[Any]) -> memoryview:
 
 def _native(array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _size_of(file: BinaryIO) -> int:
+    """Length that everything else is compared with."""
+    found = os.fstat(file.fileno())
+    if not stat.S_ISREG(found.st_mode):
+        raise ValueError(
+            "is not a regular file: its length is unknown. Copy it to a file first."
+        )
+    return found.st_size
 
 
 def _read_first_line(
@@ -376,6 +399,16 @@ def _read_array(file: BinaryIO, spec: _ArraySpec) -> NDArray[Any]:
     if file.readinto(_bytes_of(array)) != spec.n_bytes:  # type: ignore[attr-defined]
         raise ValueError("was truncated while it was read.")
     return array
+
+
+def _check_containers(text: bytes) -> None:
+    found = text.count(b"[") + text.count(b"{")
+    most = _MOST_CONTAINERS + len(text) // _BYTES_PER_CONTAINER
+    if found > most:
+        raise ValueError(
+            f"its JSON has {found} lists and objects in {len(text)} bytes; expected at "
+            f"most {most}."
+        )
 
 
 def _refuse_constant(name: str) -> None:

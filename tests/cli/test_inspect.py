@@ -7,7 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
+from sklearn.pipeline import make_pipeline
 
+from forged_files import forge
+from localsvm import ClusteredSVC
+from localsvm.data import TableEncoder
 from localsvm.export import load, onnx_inputs, save
 
 
@@ -48,6 +52,48 @@ def test_notes_of_others_may_be_anything(call):
         result = call("inspect", "odd.lsvm")
         assert result.exit_code == 0, result.output
         assert call("predict", "odd.lsvm", "people.csv").exit_code == 0
+
+
+_ESCAPE = "\x1b]0;owned\x07\x9b2J"
+
+
+def _write_hostile_model(rows):
+    table = pd.DataFrame({f"a{_ESCAPE}": np.arange(rows), "b": np.arange(rows) % 2})
+    labels = np.where(table["b"] == 1, f"yes{_ESCAPE}", f"no{_ESCAPE}")
+    encoder = TableEncoder(kinds={f"a{_ESCAPE}": "number"})
+    model = make_pipeline(encoder, ClusteredSVC(2, C=0.01)).fit(table, labels)
+    notes = {"source": _ESCAPE, "target": _ESCAPE, "classes": {_ESCAPE: 1}}
+    save(model, "hostile.lsvm", notes=notes)
+    table.assign(label=labels).to_csv("hostile.csv", index=False)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("inspect", "hostile.lsvm"),
+        ("inspect", "hostile.lsvm", "--regions"),
+        ("inspect", "hostile.lsvm", "--json", "--regions"),
+        ("explain", "hostile.lsvm", "hostile.csv", "--row", "1"),
+        ("explain", "hostile.lsvm", "hostile.csv", "--row", "1", "--json"),
+        ("evaluate", "hostile.lsvm", "hostile.csv", "--target", "label"),
+        ("predict", "hostile.lsvm", "people.csv"),
+        ("predict", "forged.lsvm", "people.csv"),
+        ("inspect", "forged.lsvm"),
+    ],
+)
+def test_a_model_of_a_stranger_does_not_command_the_terminal(call, arguments):
+    _write_hostile_model(60)
+    Path("forged.lsvm").write_bytes(Path("hostile.lsvm").read_bytes())
+
+    def rename_step(header, _):
+        header["model"]["fitted"]["steps"][1][0] = _ESCAPE
+        header["model"]["fitted"]["steps"][1][1]["fitted"].clear()
+
+    forge("forged.lsvm", rename_step)
+    result = call(*arguments, color=True)
+    assert "1b]0;owned" in result.output, result.output
+    for character in "\x1b\x07\x9b":
+        assert character not in result.output
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Files that are not written over."""
 
 import os
+from pathlib import Path
 
 import pytest
 import typer
@@ -28,6 +29,12 @@ def test_an_existing_file_is_kept(tmp_path):
     assert words_of(path) == (
         f"{path} exists. Give another name, or --force to replace it."
     )
+
+
+def test_what_is_not_replaced_needs_no_force(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    check_output(tmp_path / "fifo", force=False)
+    check_output(Path(os.devnull), force=False)
 
 
 @pytest.mark.parametrize("force", [False, True])

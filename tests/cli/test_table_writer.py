@@ -1,5 +1,6 @@
 """Tables written in batches."""
 
+import io
 from pathlib import Path
 
 import pandas as pd
@@ -63,3 +64,13 @@ def test_other_names_are_misuse(tmp_path):
             check_table_output(tmp_path / name, force=True)
         assert raised.value.exit_code == 2
         assert "expected a name that ends in .csv" in raised.value.message
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_only_a_terminal_is_spared_what_it_would_obey(monkeypatch, terminal):
+    stream = io.BytesIO()
+    stream.isatty = lambda: terminal
+    monkeypatch.setattr(typer, "get_binary_stream", lambda name: stream)
+    with table_writer(Path("-")) as write:
+        write(pd.DataFrame({"label": ["\x1b[2J"]}))
+    assert (b"\x1b" in stream.getvalue()) == (not terminal)

@@ -35,7 +35,7 @@ CASES = (
     *("mixture-paper", "mixture-levels", "reduced", "reduced-linear", "reduced-csr"),
     *("clusters", "clusters-full", "stream", "stream-learned", "staged-quantile"),
     *("staged-cells", "metric", "metric-diagonal", "pipeline"),
-    *("pipeline-scalers", "table", "sigmoid", "isotonic"),
+    *("pipeline-scalers", "table", "sigmoid", "isotonic", "columns"),
 )
 ROWS = FOLDER / "fitted-rows-2.lsvm"
 _N_ROWS = 8

@@ -271,6 +271,8 @@ FORGERIES = {
         (set_array("_rows.weight", 0, -1.0), "_rows.weight has -1"),
         (set_value("fitted", "n_neighbors_", value=91), "more than there are rows"),
         (set_value("params", "tol", value=0.0), None),
+        (set_value("params", "cache_size", value=1e308), None),
+        (set_value("params", "cache_size", value=2**62), None),
         (
             lambda header, _: header["model"]["params"].update(tol=0.0, max_iter=-1),
             "may keep predictions from ending",
@@ -342,6 +344,19 @@ def test_forged_content_is_named(path, case, number):
         return
     with pytest.raises(ValueError, match=rf"model\.lsvm: .*{words}"):
         localsvm.load(path)
+
+
+@pytest.mark.parametrize("size", [1e160, 1e200, -1e300])
+def test_means_whose_squares_overflow_are_refused_or_predict(path, size):
+    localsvm.save(fitted("stream"), path)
+
+    def enlarge(_, arrays):
+        arrays["model.summary_.mean"][:] = size
+
+    forge(path, enlarge)
+    loaded = localsvm.load(path)
+    with contextlib.suppress(ValueError):
+        answers(loaded, rows_of("stream")[:3])
 
 
 @pytest.mark.parametrize(

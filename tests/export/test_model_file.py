@@ -1,14 +1,19 @@
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
+from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 import localsvm
 from localsvm import ClusteredSVC, ClusteredSVCCV
 from localsvm.export import describe_file
+from model_file_data import DATA, fitted
 
 
 @pytest.fixture
@@ -35,6 +40,79 @@ def test_a_step_that_a_file_cannot_hold_is_named(tmp_path, two_moons):
 def test_a_model_that_a_file_cannot_hold_is_named(tmp_path, two_moons):
     with pytest.raises(TypeError, match="model is a SVC, which a model file cannot"):
         localsvm.save(SVC().fit(*two_moons), tmp_path / "m.lsvm")
+
+
+@pytest.mark.parametrize(
+    ("search", "remedy"),
+    [
+        (GridSearchCV(ClusteredSVC(4), {"C": [1.0]}, cv=2), "save its best_estimator_"),
+        (
+            TunedThresholdClassifierCV(ClusteredSVC(4), cv=2),
+            "save its estimator_ and note its best_threshold_",
+        ),
+    ],
+)
+def test_of_a_search_the_best_model_can_be_saved(tmp_path, two_moons, search, remedy):
+    name = type(search).__name__
+    search.fit(*two_moons)
+    with pytest.raises(TypeError, match=f"model is a {name}, .*; {remedy}"):
+        localsvm.save(search, tmp_path / "m.lsvm")
+
+
+@pytest.mark.parametrize(
+    ("transformer", "words"),
+    [
+        (OneHotEncoder(min_frequency=2), "min_frequency"),
+        (SimpleImputer(add_indicator=True), "add_indicator"),
+        (ColumnTransformer([("f", FunctionTransformer(np.sin), [0])]), "transformers"),
+    ],
+)
+def test_a_transformer_that_a_file_cannot_hold_is_not_saved(
+    tmp_path, transformer, words
+):
+    transformer.fit(np.array([[0.0], [1.0], [1.0], [np.nan]]))
+    with pytest.raises((TypeError, ValueError), match=words):
+        localsvm.save(transformer, tmp_path / "m.lsvm")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_loaded_transformer_of_columns_can_be_fitted_again(tmp_path):
+    X, y = DATA["table"]
+    localsvm.save(fitted("columns"), tmp_path / "m.lsvm")
+    loaded = localsvm.load(tmp_path / "m.lsvm")
+    np.testing.assert_array_equal(
+        loaded.fit(X, y).decision_function(X), fitted("columns").decision_function(X)
+    )
+
+
+@pytest.mark.parametrize(
+    ("columns", "chosen"),
+    [
+        (make_column_selector(dtype_include=np.float64), ["größe"]),
+        (slice(0, 1), ["größe"]),
+        (slice("größe", "größe"), ["größe"]),
+        (pd.Index(["größe"]), ["größe"]),
+        (lambda X: [0], ["größe"]),
+    ],
+)
+def test_what_chose_columns_becomes_the_columns_it_chose(tmp_path, columns, chosen):
+    X, _ = DATA["table"]
+    model = ColumnTransformer([("a", StandardScaler(), columns)]).fit(X)
+    localsvm.save(model, tmp_path / "m.lsvm")
+    loaded = localsvm.load(tmp_path / "m.lsvm")
+    np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
+    assert loaded.transformers[0][2] == chosen
+    assert loaded.get_feature_names_out().tolist() == ["a__größe"]
+
+
+def test_columns_may_come_in_another_order(tmp_path):
+    X, _ = DATA["table"]
+    localsvm.save(fitted("columns"), tmp_path / "m.lsvm")
+    other = X[X.columns[::-1]].assign(more=1)
+    np.testing.assert_array_equal(
+        localsvm.load(tmp_path / "m.lsvm").decision_function(other),
+        fitted("columns").decision_function(X),
+    )
 
 
 def test_notes_are_described(tmp_path, two_moons):

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from localsvm._plain_file import replace_file
+from localsvm._replaced_file import replace_file
 from localsvm.cli import _options as options
 from localsvm.cli._models import load_model
 from localsvm.cli._outputs import check_output, size_of

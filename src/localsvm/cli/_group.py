@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from localsvm._extras import MissingExtraError
+from localsvm._printable import printable
 from localsvm.cli._wording import in_options
 
 _INTERRUPTED = 130
@@ -119,7 +120,7 @@ def _words_of(error: BaseException) -> str:
 
 
 def _say(kind: str, message: str) -> None:
-    line = " ".join(in_options(message).split())
+    line = printable(" ".join(in_options(message).split()))
     typer.echo(f"{kind}: {line}", err=True)
 
 

@@ -12,6 +12,8 @@ def check_output(path: Path, *, force: bool) -> None:
     """Refuse a file that cannot be written, or must not, before the work begins."""
     if path.is_dir():
         misuse(f"{path} is a folder; expected the name of a file to write.")
+    if path.exists() and not path.is_file():
+        return  # a device or a FIFO, which is written in place
     if path.exists() and not force:
         misuse(f"{path} exists. Give another name, or --force to replace it.")
     if not path.parent.is_dir():

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from localsvm._plain_file import replace_file
+from localsvm._replaced_file import replace_file
 from localsvm.cli._group import misuse, show_help_without_command
 from localsvm.papers import (
     Experiment,

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import typer
 
+from localsvm._printable import printable
+
 
 @dataclass(frozen=True)
 class Screen:
@@ -33,12 +35,12 @@ class Screen:
         """Write the result, for programs or for people."""
         if self.as_json:
             text = json.dumps(to_plain(document), indent=1, ensure_ascii=False)
-        typer.echo(text)
+        typer.echo(printable(text))
 
     def say(self, message: str) -> None:
         """Write a message."""
         if not self.quiet:
-            typer.echo(message, err=True)
+            typer.echo(printable(message), err=True)
 
 
 def to_plain(value: Any) -> Any:

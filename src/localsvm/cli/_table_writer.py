@@ -11,7 +11,8 @@ from typing import Any, BinaryIO
 import typer
 
 from localsvm._extras import require
-from localsvm._plain_file import replacing_file
+from localsvm._printable import printable
+from localsvm._replaced_file import replacing_file
 from localsvm.cli._group import misuse
 from localsvm.cli._outputs import check_output
 
@@ -63,6 +64,8 @@ def _csv_writer(file: BinaryIO, separator: str) -> WriteBatch:
     def write(frame: Any) -> None:
         nonlocal has_header
         text = frame.to_csv(index=False, header=not has_header, sep=separator)
+        if file.isatty():  # what a program reads stays as it is
+            text = printable(text)
         file.write(text.encode())
         file.flush()
         has_header = True

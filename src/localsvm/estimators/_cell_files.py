@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm._plain_file import read_plain_file, replacing_file, write_plain_file
+from localsvm._plain_file import read_plain_file, write_plain_file
+from localsvm._replaced_file import replacing_file
 from localsvm.engine import Statistics
 from localsvm.solvers import LocalModels
 

@@ -209,8 +209,8 @@ def entry_moments(X: Any, weight: NDArray[np.float64]) -> tuple[float, float]:
     if sparse.issparse(X):
         stored = np.diff(X.indptr)
         squares = np.square(X.data - mean, dtype=np.float64)
-        total = (
-            np.repeat(share, stored) @ squares + share @ (columns - stored) * mean**2
+        total = np.repeat(share, stored) @ squares + share @ (columns - stored) * (
+            mean * mean
         )
     else:
         total = share @ np.square(X - mean, dtype=np.float64).sum(axis=1)
@@ -220,5 +220,6 @@ def entry_moments(X: Any, weight: NDArray[np.float64]) -> tuple[float, float]:
 def gamma_of_moments(mean: float, total: float, columns: int) -> float:
     """``gamma="scale"`` of rows with the moments of :func:`entry_moments`."""
     # Equal entries leave a rounding of their mean.
-    constant = total <= columns * (1e-14 * mean) ** 2
+    rounding = 1e-14 * mean
+    constant = total <= columns * (rounding * rounding)  # a power may overflow
     return 1.0 if constant else 1.0 / total

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from localsvm._extras import require
-from localsvm._plain_file import replace_file
+from localsvm._replaced_file import replace_file
 from localsvm.papers._experiment import Experiment, Size
 from localsvm.papers._pages import make_page, picture_name
 from localsvm.papers._registry import list_papers

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from localsvm._plain_file import replace_file
+from localsvm._replaced_file import replace_file
 from localsvm.papers._experiment import Size
 
 Record = dict[str, Any]

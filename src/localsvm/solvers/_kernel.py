@@ -13,6 +13,9 @@ from localsvm import _core
 from localsvm._rows import as_rows
 from localsvm.solvers._limits import RunLimits
 
+# More than any matrix takes, and an integer of the core.
+_MOST_CACHE_BYTES = 2**62
+
 
 class CoreKernel(Protocol):
     """A kernel that the core knows; see :class:`localsvm.kernels.Kernel`."""
@@ -48,7 +51,7 @@ class KernelOptions(RunLimits):
         return _core.KernelOptions(
             tol=self.tol,
             max_iter=self.max_iter,
-            cache_bytes=int(self.cache_size * 2**20),
+            cache_bytes=int(min(self.cache_size * 2**20, _MOST_CACHE_BYTES)),
             max_time=self.seconds,
             n_threads=self.n_threads,
             cancelled=self.cancelled,

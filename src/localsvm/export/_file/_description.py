@@ -6,7 +6,11 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from localsvm._plain_file import describe_plain_file, prefix_errors
+from localsvm._plain_file import (
+    describe_plain_file,
+    prefix_errors,
+    refusing_depth,
+)
 from localsvm.export._file._model_file import FORMAT, VERSION, check_header
 from localsvm.export._file._store import Source
 from localsvm.export._file._values import read_value
@@ -67,13 +71,14 @@ def describe_file(path: str | os.PathLike[str]) -> FileDescription:
     checked as :func:`load` does it.
     """
     whole = describe_plain_file(path, FORMAT, VERSION)
-    with prefix_errors(path):
+    with prefix_errors(path), refusing_depth():
         check_header(whole.header)
         model = whole.header["model"]
         steps = _steps_of(model)
-        params = _params_of(model)
+        words = _InWords(whole.n_bytes)
+        params = words.params_of(model)
         for name, step in steps.items():
-            own = _params_of(step).items()
+            own = words.params_of(step).items()
             params |= {f"{name}__{each}": value for each, value in own}
         return FileDescription(
             _name_of(model),
@@ -94,12 +99,39 @@ def describe_file(path: str | os.PathLike[str]) -> FileDescription:
 class _InWords(Source):
     """Stands in for the arrays, which are not read."""
 
-    def __init__(self) -> None:
-        super().__init__({})
+    def __init__(self, file_bytes: int) -> None:
+        super().__init__({}, file_bytes)
 
     def take(self, reference: Any, place: str) -> Any:
         """Tell of an array."""
         return f"array {reference.get('array')}"
+
+    def params_of(self, plain: Any) -> dict[str, Any]:
+        """Tell of the parameters of an object."""
+        if not isinstance(plain, dict):
+            return {}
+        params = plain.get("params")
+        if not isinstance(params, dict):
+            raise ValueError(f"a {_name_of(plain)} has the parameters {params!r:.60}.")
+        return {
+            name: read_value(value, name, self, self._tell)
+            for name, value in params.items()
+        }
+
+    def _tell(self, plain: dict[str, Any], place: str) -> str:
+        if "class" not in plain:
+            return _Words(f"a {', '.join(plain)}")
+        params = self.params_of(plain).items()
+        return _Words(
+            f"{_name_of(plain)}({', '.join(f'{n}={v!r}' for n, v in params)})"
+        )
+
+
+class _Words(str):
+    """What is told of an object; quotes of quotes would double at each level."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
 
 
 def _name_of(plain: Any) -> str:
@@ -107,26 +139,6 @@ def _name_of(plain: Any) -> str:
     if not isinstance(name, str):
         raise ValueError(f"it holds {plain!r:.60}; expected a model.")
     return name
-
-
-def _params_of(plain: Any) -> dict[str, Any]:
-    if not isinstance(plain, dict):
-        return {}
-    params = plain.get("params")
-    if not isinstance(params, dict):
-        raise ValueError(f"a {_name_of(plain)} has the parameters {params!r:.60}.")
-    return {name: _shown(value, name) for name, value in params.items()}
-
-
-def _shown(plain: Any, place: str) -> Any:
-    return read_value(plain, place, _InWords(), _told)
-
-
-def _told(plain: dict[str, Any], place: str) -> str:
-    if "class" not in plain:
-        return f"a {', '.join(plain)}"
-    params = _params_of(plain).items()
-    return f"{_name_of(plain)}({', '.join(f'{n}={v!r}' for n, v in params)})"
 
 
 def _steps_of(plain: Any) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from localsvm.export._file._store import Dims, Sink, Source
 from localsvm.export._file._values import read_value, write_value
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+_LABELS = {str, int, float, bool, *(np.dtype(code).type for code in "U?bBhHiIlLefd")}
 _CSR = {"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
 
 
@@ -289,8 +290,10 @@ class Labels(Field):
         if not isinstance(labels, np.ndarray):
             raise ValueError(f"{place} is {labels!r:.60}; expected an array.")
         dims.check_shape(labels.shape, self._axes, place)
-        kinds = {type(label) for label in labels.tolist()}
-        if len(kinds) != 1 or not kinds <= {str, int, float, bool}:
+        kinds = {labels.dtype.type}
+        if labels.dtype == object:
+            kinds = {type(label) for label in labels.tolist()}
+        if not labels.size or len(kinds) != 1 or not kinds <= _LABELS:
             raise ValueError(f"{place} has labels {labels!r:.60}; expected one type.")
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             raise ValueError(f"{place} has NaN or infinity; expected finite labels.")

@@ -10,7 +10,12 @@ from typing import Any
 import sklearn
 from sklearn.utils.validation import check_is_fitted
 
-from localsvm._plain_file import prefix_errors, read_plain_file, write_plain_file
+from localsvm._plain_file import (
+    load_plain_file,
+    prefix_errors,
+    refusing_depth,
+    write_plain_file,
+)
 from localsvm.data import RowSketch
 from localsvm.export._file._objects import read_object, write_object
 from localsvm.export._file._of_rows import ROW_SKETCH
@@ -58,11 +63,20 @@ def save(
     Parameters
     ----------
     model : estimator
-        A fitted classifier or transformer of this library, one of scikit-learn's
-        scalers or linear projections, or a :class:`~sklearn.pipeline.Pipeline` of them.
-        Anything else is a TypeError that says where it was found.
+        A fitted classifier or transformer of this library; one of scikit-learn's
+        scalers, linear projections, :class:`~sklearn.preprocessing.OneHotEncoder`,
+        :class:`~sklearn.preprocessing.OrdinalEncoder` and
+        :class:`~sklearn.impute.SimpleImputer`; a
+        :class:`~sklearn.compose.ColumnTransformer` or a
+        :class:`~sklearn.pipeline.Pipeline` of them; or a
+        :class:`~sklearn.calibration.CalibratedClassifierCV`. Anything else is a
+        TypeError that says where it was found. Of a search such as
+        :class:`~sklearn.model_selection.GridSearchCV`, save ``best_estimator_``.
     path : path
-        ``.lsvm`` by custom. A file of that name is replaced at once or not at all.
+        ``.lsvm`` by custom. A file of that name is replaced at once or not at all, and
+        hands its mode on; of a symbolic link, the file that it points to. A device, a
+        FIFO or standard output (``/dev/stdout``) is written in place, so a failure may
+        leave part of a model there.
     notes : any JSON, default=None
         Kept with the model, for :func:`describe_file`; at most 4 MB.
     fitted_rows : RowSketch, default=None
@@ -76,7 +90,8 @@ def save(
     Notes
     -----
     O(bytes): a file is about as long as the arrays of its model. Searches for
-    neighbours are not stored but built again from their rows.
+    neighbours are not stored but built again from their rows. A function or a slice
+    that chose the columns of a ColumnTransformer is stored as the columns it chose.
 
     A clusterer of scikit-learn that predicts by private attributes, such as
     :class:`~sklearn.cluster.BisectingKMeans`, is left out (``clusterer_`` is None after
@@ -114,6 +129,9 @@ def save(
     if fitted_rows is not None:
         header[_ROWS] = ROW_SKETCH.write(fitted_rows, _ROWS, sink, Dims())
         version = VERSION
+    if sink.budget.needs_check:
+        n_bytes = sum(array.nbytes for array in sink.arrays.values())
+        sink.budget.check(n_bytes + len(json.dumps(header)))
     write_plain_file(path, FORMAT, version, header, sink.arrays)
 
 
@@ -139,7 +157,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     Notes
     -----
     O(bytes) of time, and memory of about the file's length, plus the searches for
-    neighbours that some models need.
+    neighbours that some models need. A file that would take more than 64 times its
+    length and 16 MB for what is made of its arrays is refused before that is made.
     """
     return load_file(path).model
 
@@ -160,10 +179,11 @@ def load_file(path: str | os.PathLike[str]) -> ModelFile:
     --------
     describe_file : Reads all but the arrays.
     """
-    header, arrays = read_plain_file(path, FORMAT, VERSION)
-    with prefix_errors(path):
+    whole = load_plain_file(path, FORMAT, VERSION)
+    header = whole.header
+    with prefix_errors(path), refusing_depth():
         check_header(header)
-        source = Source(arrays)
+        source = Source(whole.arrays, whole.n_bytes)
         model = read_object(header["model"], "model", source, *_KINDS)
         rows = None
         if _ROWS in header:

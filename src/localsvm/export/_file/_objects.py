@@ -27,8 +27,8 @@ def write_object(value: Any, place: str, sink: Sink, *kinds: str) -> dict[str, A
     spec = find_spec(value)
     if spec is None or not spec.fields or spec.kind not in kinds:
         raise TypeError(
-            f"{place} is a {type(value).__name__}, which a model file cannot hold; use "
-            "joblib or skops."
+            f"{place} is a {type(value).__name__}, which a model file cannot hold; "
+            f"{remedy_for(value)}."
         )
     dims = Dims()
     values = _fitted_values(spec, value, place)
@@ -40,6 +40,15 @@ def write_object(value: Any, place: str, sink: Sink, *kinds: str) -> dict[str, A
     _check(spec, value, values, place, dims)
     output = vars(value).get(_OUTPUT)
     return plain if not output else plain | {"output": output["transform"]}
+
+
+def remedy_for(value: Any) -> str:
+    """Say what to do with an object that the table does not know."""
+    if hasattr(value, "best_estimator_"):
+        return "save its best_estimator_"
+    if hasattr(value, "best_threshold_"):
+        return "save its estimator_ and note its best_threshold_, or use joblib"
+    return "use joblib or skops"
 
 
 def read_object(plain: Any, place: str, source: Source, *kinds: str) -> Any:

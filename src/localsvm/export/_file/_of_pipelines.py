@@ -11,6 +11,7 @@ from localsvm.export._file._fields import Field
 from localsvm.export._file._objects import (
     columns_of,
     read_object,
+    remedy_for,
     width_of,
     write_object,
 )
@@ -48,7 +49,7 @@ def _write_step(name: str, step: Any, place: str, sink: Sink) -> Any:
     if spec is None or not spec.fields:
         raise TypeError(
             f"step {name!r} of the pipeline is a {type(step).__name__}, which a model "
-            "file cannot hold; use joblib or skops."
+            f"file cannot hold; {remedy_for(step)}."
         )
     return write_object(step, f"{place}.{name}", sink, *_KINDS)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from numbers import Integral
 from typing import Any
 
+from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from localsvm.cluster import KernelNeighbors, ShortListNeighbors, TreeNeighbors
@@ -19,6 +21,7 @@ from localsvm.kernels import Kernel
 
 # Rows are mapped to so many features at most.
 _MOST_FEATURES = 1024
+_LEAF_SIZE = 8
 
 
 class Search(Field):
@@ -37,6 +40,10 @@ class Search(Field):
                 "use joblib or skops."
             )
         _check_kernel(value, place, written=True)
+        if isinstance(value, (TreeNeighbors, NearestNeighbors)):
+            sink.budget.charge(_cost(value, *_shape_of(value)), place)
+        elif isinstance(value, KernelNeighbors) and value.search_ is not None:
+            sink.budget.charge(_cost(None, *_shape_of(value.search_)), place)
         plain = {
             "class": spec.name,
             "params": write_params(spec, value, place, sink, fitted=False),
@@ -66,16 +73,25 @@ class Search(Field):
         search = read_params(spec, plain["params"], place, source, fitted=False)
         _check_kernel(search, place, written=False)
         if not short_list:
-            return lambda rows: _built(search, rows, place)
+            return lambda rows: _built(search, rows, place, source)
         transformer = read_object(
             plain["transformer"], f"{place}.transformer_", source, "transformer"
         )
         build = self.read(plain["search"], f"{place}.search_", source, dims)
-        return lambda rows: _short_list(search, transformer, build, rows, place)
+        return lambda rows: _short_list(
+            search, transformer, build, rows, (place, source)
+        )
 
 
-def _built(search: Any, rows: Any, place: str) -> Any:
+def _built(search: Any, rows: Any, place: str, source: Source) -> Any:
     """Fit a search whose parameters may be any that its class takes."""
+    n_rows, n_columns = rows.shape
+    if isinstance(search, KernelNeighbors):
+        n_features = search.kernel.n_explicit_features(n_columns)
+        if 0 < n_features <= search.max_features:
+            source.budget.charge(_cost(None, n_rows, n_features), place)
+    elif not sparse.issparse(rows):  # others keep sparse rows as they are
+        source.budget.charge(_cost(search, n_rows, n_columns), place)
     try:
         return fit_search(search, rows)
     except (ArithmeticError, LookupError, TypeError) as error:
@@ -83,16 +99,36 @@ def _built(search: Any, rows: Any, place: str) -> Any:
 
 
 def _short_list(
-    search: ShortListNeighbors, transformer: Any, build: Any, rows: Any, place: str
+    search: ShortListNeighbors,
+    transformer: Any,
+    build: Any,
+    rows: Any,
+    of: tuple[str, Source],
 ) -> ShortListNeighbors:
     """Fitted as it was: a transformer may have been fitted at random."""
+    place, source = of
     if transformer.n_features_in_ != rows.shape[1]:
         raise ValueError(
             f"{place}.transformer_ takes {transformer.n_features_in_} columns, but is "
             f"given {rows.shape[1]}."
         )
-    width_of(transformer, place)
+    width = width_of(transformer, place)
+    source.budget.charge(8 * rows.shape[0] * width, place)
     return search.fitted_with(rows, transformer, build(transformer.transform(rows)))
+
+
+def _cost(search: Any, n_rows: int, n_columns: int) -> int:
+    """Most bytes that a search takes: its rows, their order, and nodes of a tree."""
+    leaf = getattr(search, "leaf_size", _LEAF_SIZE)
+    leaf = max(1, int(leaf)) if isinstance(leaf, Integral) else 1
+    nodes = 4 * (n_rows // leaf + 1)
+    return n_rows * (8 * n_columns + 16) + nodes * (16 * n_columns + 64)
+
+
+def _shape_of(search: Any) -> tuple[int, int]:
+    if isinstance(search, TreeNeighbors):
+        return search.tree_.n, search.tree_.m
+    return search.n_samples_fit_, search.n_features_in_
 
 
 def _check_kernel(search: Any, place: str, *, written: bool) -> None:

@@ -91,17 +91,24 @@ def _check(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
     if not all(type(each) is ThresholdClustering for each in streams.values()):
         raise ValueError("_streams has a clusterer that cannot go on.")
     summary.check_covariance()
-    machine = values["_machine"]
-    if machine is not None and len(machine.pairs):
-        negative, positive = machine.pairs.T
-        if (positive < 0).any() or (negative == positive).any():
-            raise ValueError("_machine.pairs has a class against itself or none.")
-        if (negative >= 0).any() and (negative < 0).any():
-            raise ValueError("_machine.pairs has pairs of both kinds.")
-        if dims["classes"] == 2 and len(machine.pairs) > 1:
-            raise ValueError("_machine.pairs has several pairs of two classes.")
-        if dims["classes"] == 2 and negative[0] < 0:
-            raise ValueError("_machine.pairs has one class of two.")
+    if values["_machine"] is not None:
+        _check_machine(values["_machine"], dims)
+
+
+def _check_machine(machine: ClusterMachine, dims: Dims) -> None:
+    if (np.diff(machine.support) <= 0).any():
+        raise ValueError("_machine.support must ascend.")
+    if not len(machine.pairs):
+        return
+    negative, positive = machine.pairs.T
+    if (positive < 0).any() or (negative == positive).any():
+        raise ValueError("_machine.pairs has a class against itself or none.")
+    if (negative >= 0).any() and (negative < 0).any():
+        raise ValueError("_machine.pairs has pairs of both kinds.")
+    if dims["classes"] == 2 and len(machine.pairs) > 1:
+        raise ValueError("_machine.pairs has several pairs of two classes.")
+    if dims["classes"] == 2 and negative[0] < 0:
+        raise ValueError("_machine.pairs has one class of two.")
 
 
 def _make(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:

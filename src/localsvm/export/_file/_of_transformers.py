@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import (
     MaxAbsScaler,
     MinMaxScaler,
@@ -19,7 +16,6 @@ from sklearn.preprocessing import (
 from localsvm.estimators import GradientMetric
 from localsvm.export._file._common import COLUMNS
 from localsvm.export._file._fields import (
-    Array,
     Maybe,
     Report,
     Told,
@@ -28,32 +24,16 @@ from localsvm.export._file._fields import (
     floats,
 )
 from localsvm.export._file._specs import Fields, Spec
-from localsvm.export._file._store import Dims
 
 
 def _n_components(value: Any) -> int:
     return len(value.components_)
 
 
-def _n_names(value: Any) -> int:
-    return len(value.get_feature_names_out())
-
-
-def _make_imputer(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
-    """Fit to a row, for the attributes that scikit-learn keeps to itself."""
-    del dims
-    if unfitted.add_indicator:
-        raise ValueError("add_indicator=True is more than a model file can hold.")
-    unfitted.fit(np.zeros((1, len(values["statistics_"])), values["statistics_"].dtype))
-    vars(unfitted).update(values)
-    return unfitted
-
-
 def _scaler(cls: type, **fields: Any) -> Spec:
     return Spec(cls, "transformer", {**COLUMNS, **fields})
 
 
-_FLOATS = (np.float64, np.float32)
 _SEEN: Any = {"n_samples_seen_": Told()}
 _COLUMN = floats("columns")
 _PRINCIPAL: Fields = {
@@ -105,13 +85,6 @@ SPECS = (
             "noise_variance_": Told(),
         },
         width=_n_components,
-    ),
-    Spec(
-        SimpleImputer,
-        "transformer",
-        {**COLUMNS, "statistics_": Array(_FLOATS, "columns", finite=False)},
-        make=_make_imputer,
-        width=_n_names,
     ),
     Spec(TruncatedSVD, "transformer", _PRINCIPAL, width=_n_components),
 )

@@ -15,6 +15,12 @@ from localsvm.export._file._values import read_value, write_value
 
 _DEEPEST = 40
 _MOST_JOBS = 4096
+# Of what a transformer gives.
+_TYPES: dict[str, type] = {
+    cls.__name__: cls
+    for cls in (np.float64, np.float32, np.int64, np.int32, np.int8, np.uint8)
+}
+_TYPE_NAMES = tuple(_TYPES)
 # State of NumPy's Mersenne Twister.
 _RANDOM_STATE = {
     "key": Array((np.uint32,), 624),
@@ -83,6 +89,8 @@ def _write_param(value: Any, place: str, sink: Sink) -> Any:
     def write_other(value: Any, place: str) -> Any:
         if isinstance(value, np.random.RandomState):
             return {"random_state": _write_random_state(value, place, sink)}
+        if isinstance(value, type) and value in _TYPES.values():
+            return {"type": value.__name__}
         spec = find_spec(value)
         if spec is None:
             raise TypeError(
@@ -103,6 +111,8 @@ def _read_param(plain: Any, place: str, source: Source) -> Any:
     def read_other(plain: dict[str, Any], place: str) -> Any:
         if set(plain) == {"random_state"}:
             return _read_random_state(plain["random_state"], place, source)
+        if set(plain) == {"type"} and plain["type"] in _TYPE_NAMES:
+            return _TYPES[plain["type"]]
         spec = named_spec(plain.get("class"))
         if spec is not None and spec.kind == "frozen":
             return read_object(plain, place, source, "frozen")

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from localsvm.export._file._budget import Budget
+
 # Types of a file, and the types that are kept in a wider one of them.
 _STORED: dict[np.dtype[Any], np.dtype[Any]] = {
     np.dtype(np.float64): np.dtype(np.float64),
@@ -32,10 +34,13 @@ class Sink:
     ----------
     arrays : dict of ndarray
         By the place where each was found first.
+    budget : Budget
+        What loading will take besides.
     """
 
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}
+        self.budget = Budget(None)
         # The arrays that were put are kept, so that no other gets their id.
         self._known: dict[int, tuple[NDArray[Any], str]] = {}
 
@@ -57,6 +62,8 @@ class Sink:
             self._known[id(array)] = array, name
             by_rows = array.T if transposed else array
             self.arrays[name] = by_rows.astype(stored, copy=False)
+        else:
+            self.budget.charge(array.nbytes, place)
         reference = {"array": self._known[id(array)][1]}
         if transposed:
             reference["order"] = "F"
@@ -66,13 +73,21 @@ class Sink:
 
 
 class Source:
-    """Gives the arrays of a file back; what nobody asks for has no place in it."""
+    """Gives the arrays of a file back; what nobody asks for has no place in it.
 
-    def __init__(self, arrays: dict[str, NDArray[Any]]) -> None:
+    Parameters
+    ----------
+    arrays : dict of ndarray
+    file_bytes : int, default=0
+        Length of the file, which bounds what may be made of them.
+    """
+
+    def __init__(self, arrays: dict[str, NDArray[Any]], file_bytes: int = 0) -> None:
         self._arrays = arrays
         self._unused = set(arrays)
         # Arrays of other types than those in the file: what shares one still does.
-        self._converted: dict[tuple[str, ...], NDArray[Any]] = {}
+        self._converted: dict[tuple[str, bool, str], NDArray[Any]] = {}
+        self.budget = Budget(file_bytes)
 
     def take(self, reference: Any, place: str) -> NDArray[Any]:
         """Array that a part of the header stands for."""
@@ -85,18 +100,21 @@ class Source:
         name = reference["array"]
         if name not in self._arrays:
             raise ValueError(f"{place} is the array {name!r:.60}, which is missing.")
-        self._unused.discard(name)
         array = self._arrays[name]
+        # Whoever is given an array again may copy it, and takes time to check it.
+        if name not in self._unused:
+            self.budget.charge(array.nbytes, place)
+        self._unused.discard(name)
         if "order" in reference:
             if reference["order"] != "F" or array.ndim != 2:
                 raise ValueError(f"{place} is in the order {reference['order']!r:.60}.")
             array = array.T
         if "dtype" not in reference:
             return array
-        key = name, reference["dtype"], reference.get("order", "C")
+        key = name, "order" in reference, reference["dtype"]
         if key not in self._converted:
-            found = _converted(array, _BY_NAME.get(reference["dtype"]), place)
-            self._converted[key] = found
+            dtype = _BY_NAME.get(reference["dtype"])
+            self._converted[key] = _converted(array, dtype, place)
         return self._converted[key]
 
     def check_all_used(self) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from localsvm.export._file import (
     _of_calibration,
     _of_clusterers,
+    _of_columns,
+    _of_encoders,
     _of_exact,
     _of_local,
     _of_mixtures,
@@ -24,6 +26,8 @@ SPECS: dict[str, Spec] = {
     for module in (
         _of_calibration,
         _of_clusterers,
+        _of_columns,
+        _of_encoders,
         _of_exact,
         _of_local,
         _of_mixtures,

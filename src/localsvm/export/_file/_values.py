@@ -19,6 +19,7 @@ Reader = Callable[[dict[str, Any], str], Any]
 
 _DEEPEST = 20
 _MOST_DIMENSIONS = 8
+_BYTES_OF_CHARACTER = 4
 _FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
@@ -138,31 +139,29 @@ class _ValueReader:
             raise ValueError(f"{place} has the shape {shape!r:.60}; expected another.")
         entries = self._read_list(plain, place, depth)
         if kind == "texts":
-            return _texts(entries, place).reshape(shape)
+            return self._texts(entries, place).reshape(shape)
         flat = np.empty(len(entries), dtype=object)
         for i, entry in enumerate(entries):
             flat[i] = entry
         return flat.reshape(shape)
+
+    def _texts(self, entries: list[Any], place: str) -> NDArray[np.str_]:
+        """Array of strings, each of which takes the space of the longest."""
+        if not all(isinstance(entry, str) for entry in entries):
+            raise ValueError(f"{place} is {entries!r:.60}; expected texts.")
+        longest = max(map(len, entries), default=0)
+        self._source.budget.charge(_BYTES_OF_CHARACTER * longest * len(entries), place)
+        return np.array(entries, dtype=np.str_)
 
 
 def _write_array(array: NDArray[Any], place: str, sink: Sink) -> Any:
     if array.dtype.kind not in "UO":
         return sink.put(array, place)
     kind = "texts" if array.dtype.kind == "U" else "objects"
+    if kind == "texts":
+        sink.budget.charge(array.nbytes, place)
     entries = [
         write_value(entry, f"{place}[{i}]", sink)
         for i, entry in enumerate(array.ravel().tolist())
     ]
     return {kind: {"shape": list(array.shape), "entries": entries}}
-
-
-def _texts(entries: list[Any], place: str) -> NDArray[np.str_]:
-    """Array of strings; each takes the space of the longest, so that is bounded."""
-    if not all(isinstance(entry, str) for entry in entries):
-        raise ValueError(f"{place} is {entries!r:.60}; expected texts.")
-    longest = max(map(len, entries), default=0)
-    if longest > 1000 and longest * len(entries) > 10 * sum(map(len, entries)) + 10**6:
-        raise ValueError(
-            f"{place} has a text of {longest} characters among short ones."
-        )
-    return np.array(entries, dtype=np.str_)

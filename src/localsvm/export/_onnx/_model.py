@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any
 
-from localsvm._plain_file import replace_file
+from localsvm._replaced_file import replace_file
 from localsvm.export._onnx._answer import check_exportable
 from localsvm.export._onnx._graph import (
     IR_VERSION,

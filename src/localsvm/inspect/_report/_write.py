@@ -13,8 +13,8 @@ from typing import Any
 from sklearn.utils import check_consistent_length
 
 from localsvm._extras import require
-from localsvm._plain_file import replace_file
 from localsvm._progress import stage
+from localsvm._replaced_file import replace_file
 from localsvm.data import RowSketch
 from localsvm.inspect._peers import PeerScore
 from localsvm.inspect._report._compose import Given, compose_page
