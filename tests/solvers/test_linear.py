@@ -238,6 +238,15 @@ def test_float32_reaches_the_float64_objective(seed):
     assert ours.primal == pytest.approx(exact.primal, rel=2e-4)
 
 
+def test_more_passes_in_float32_do_not_widen_the_gap(seed):
+    """Without rebuilt weights it grows with the passes; near 1e-6 it is noise."""
+    problem, _ = make_problem(seed, n=200, dtype=np.float32)
+    gaps = [
+        single(problem, tol=0.0, max_iter=passes).worst_gap for passes in (500, 8000)
+    ]
+    assert gaps[1] <= max(gaps[0], 1e-6)
+
+
 def test_warm_start_from_the_solution_is_immediate(seed):
     problem, X = make_problem(seed)
     region = np.random.default_rng(seed).integers(0, 3, len(X))
