@@ -130,35 +130,6 @@ void a_raised_flag_ends_the_fits() {
     }
 }
 
-// Without time for its kernel matrix a neighbourhood takes the side of most weight, and
-// its certificate is that of the constant.
-void late_neighborhoods_vote() {
-    check::context = "late";
-    const World world = random_world(2, 316);
-    const DenseStore<double> store(world.problem.table);
-    StopFlag stop;
-    stop.raise(StopReason::out_of_time);
-    const KernelSettings settings = settings_of(kernels[2]);
-    const LabelledRows data = world.data();
-    const Neighborhoods neighborhoods = world.neighborhoods();
-    const std::vector<LocalModel> models = fit_neighborhoods(
-        store.rows, data, neighborhoods, settings, {}, 2, Watch{}, stop);
-    CHECK(neighborhoods.count > 1);
-    for (std::int64_t m = 0; m < neighborhoods.count; ++m) {
-        const LocalModel& model = models[static_cast<std::size_t>(m)];
-        if (model.pairs.empty()) continue;
-        double mass[2] = {0, 0};
-        for (std::int64_t p = neighborhoods.start[m]; p < neighborhoods.start[m + 1];
-             ++p)
-            mass[data.label[neighborhoods.rows[p]]] +=
-                data.weight[neighborhoods.rows[p]];
-        const double side = mass[1] > mass[0] ? 1 : mass[1] < mass[0] ? -1 : 0;
-        CHECK_EQUAL(model.intercept[0], side);
-        CHECK_EQUAL(model.certificate.violation, 2.0);
-        CHECK_EQUAL(model.certificate.relative_gap, 1.0);
-    }
-}
-
 void certificates_tell_the_worst() {
     check::context = "certificate";
     LocalCertificate sum;
@@ -466,7 +437,6 @@ int main() {
     threads_do_not_matter<double>();
     threads_do_not_matter<float>();
     a_raised_flag_ends_the_fits();
-    late_neighborhoods_vote();
     certificates_tell_the_worst();
     local_widths_are_medians();
     local_choices_follow_the_rule();

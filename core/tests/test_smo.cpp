@@ -6,41 +6,10 @@
 #include <vector>
 
 #include "check.hpp"
-#include "kernel_reference.hpp"
-#include "localsvm/kernel_solve.hpp"
+#include "smo_checks.hpp"
 
 namespace localsvm::testing {
 namespace {
-
-template <class T>
-std::vector<T> narrowed(const Table& table) {
-    return {table.values.begin(), table.values.end()};
-}
-
-template <class Provider>
-Outcome run_cached(Provider provider, const BoxedDual& dual, const How& how,
-                   StopFlag& stop, const Watch& watch = {}) {
-    Outcome outcome(dual, how);
-    outcome.certificate = solve_cached(
-        std::move(provider), dual.view(), {how.tol, how.max_iter}, how.cache_bytes,
-        watch, stop, outcome.beta.data(), outcome.gradient.data());
-    return outcome;
-}
-
-template <class T>
-Outcome run_watched(const BoxedDual& dual, const How& how, KernelCalls& calls,
-                    StopFlag& stop, const Watch& watch = {}) {
-    const std::vector<T> values = narrowed<T>(dual.k);
-    return run_cached(WatchedKernel<T>(values.data(), dual.size(), calls), dual, how,
-                      stop, watch);
-}
-
-template <class T>
-Outcome run_given(const BoxedDual& dual, const How& how) {
-    KernelCalls calls;
-    StopFlag stop;
-    return run_watched<T>(dual, how, calls, stop);
-}
 
 template <class Store>
 Outcome run_computed(const Setup& setup, const How& how) {
@@ -56,50 +25,6 @@ Outcome run_computed(const Setup& setup, const How& how) {
     StopFlag stop;
     return run_cached(ComputedKernel(store.rows, setup.kernel, members), setup.dual,
                       how, stop);
-}
-
-double sum_of_sizes(const std::vector<double>& beta) {
-    double sum = 0;
-    for (const double b : beta) sum += std::abs(b);
-    return sum;
-}
-
-// How far a gradient may be off with kernel values of type T.
-template <class T>
-double gradient_error(const BoxedDual& dual, const Outcome& outcome) {
-    double largest = 1;
-    for (const double value : dual.k.values)
-        largest = std::max(largest, std::abs(value));
-    return 20 * std::numeric_limits<T>::epsilon() * largest *
-           (1 + sum_of_sizes(outcome.beta));
-}
-
-// The certificate is what the returned duals give, whether they are optimal or not.
-template <class T>
-void check_honest(const BoxedDual& dual, const Outcome& outcome) {
-    const SmoCertificate& certificate = outcome.certificate;
-    const double error = gradient_error<T>(dual, outcome);
-    const std::vector<double> exact = gradient_of(dual, outcome.beta);
-    Worst worst;
-    double sum = 0;
-    bool inside = true;
-    for (std::size_t i = 0; i < exact.size(); ++i) {
-        worst.see(outcome.gradient[i], exact[i], error);
-        sum += outcome.beta[i];
-        inside = inside && dual.lower[i] <= outcome.beta[i] &&
-                 outcome.beta[i] <= dual.upper[i];
-    }
-    CHECK(inside);
-    CHECK_AT_MOST(worst.excess, 0.0);
-    CHECK_NEAR(sum, 0.0, 1e-13 * (1 + dual.total_width()));
-    const double intercept = intercept_of(dual, outcome.beta, exact);
-    CHECK_NEAR(certificate.intercept, intercept, error);
-    CHECK_NEAR(certificate.violation, worst_pair(dual, outcome.beta, exact).violation(),
-               2 * error);
-    const Objectives objectives = objectives_of(dual, outcome.beta, intercept);
-    const double slack = error * (1 + dual.total_width());
-    CHECK_NEAR(certificate.dual, objectives.dual, slack);
-    CHECK_NEAR(certificate.primal, objectives.primal, slack);
 }
 
 template <class T>
@@ -228,10 +153,6 @@ void one_side_alone_has_a_constant_decision() {
 }
 
 // Large enough for rows to be set aside, more than once.
-Setup large_setup() {
-    return random_setup(403, {KernelKind::rbf, 4, 0, 1}, 270, 2, 10);
-}
-
 template <class T>
 void rows_are_set_aside_and_come_back(double tol) {
     const Setup setup = large_setup();
@@ -309,61 +230,6 @@ void a_raised_flag_ends_the_work() {
         CHECK_AT_MOST(outcome.certificate.n_iter, 1000);
         if (timed) check_honest<double>(setup.dual, outcome);
     }
-}
-
-// However late it is, the most violating pairs are seen to: 100 steps, up to the next
-// look at the flag.
-void a_late_start_takes_a_few_steps() {
-    check::context = "late";
-    const Setup setup = large_setup();
-    StopFlag stop;
-    stop.raise(StopReason::out_of_time);
-    SmoSpace<double> space;
-    const Outcome outcome = run_gram<double>(setup.dual, {}, space, stop);
-    const std::int64_t look = 100000 / (setup.dual.size() + 1);
-    CHECK_AT_MOST(100, outcome.certificate.n_iter);
-    CHECK_AT_MOST(outcome.certificate.n_iter, 100 + look);
-    CHECK(outcome.certificate.dual > 0);
-}
-
-// Steps that change nothing but roundings end, and well before the limit of the steps.
-template <class T>
-void rounding_ends_the_steps() {
-    for (const std::int64_t n : {6, 61}) {
-        for (const Kernel& kernel : kernels) {
-            check::context = std::to_string(n) + " rows, no tolerance";
-            const Setup setup = random_setup(n, kernel, 270);
-            How how;
-            how.tol = 0;
-            how.max_iter = 10'000'000;
-            for (const Outcome& outcome :
-                 {run_gram<T>(setup.dual, how), run_given<T>(setup.dual, how)}) {
-                const SmoCertificate& certificate = outcome.certificate;
-                check_honest<T>(setup.dual, outcome);
-                CHECK(certificate.status == Status::converged ||
-                      certificate.status == Status::stalled);
-                CHECK_AT_MOST(certificate.n_iter, how.max_iter / 10);
-                CHECK_AT_MOST(certificate.violation,
-                              gradient_error<double>(setup.dual, outcome));
-            }
-        }
-    }
-}
-
-// A box much larger than the duals does not round them to zero.
-void duals_much_smaller_than_their_boxes_are_kept() {
-    check::context = "wide boxes";
-    const Setup setup = random_setup(40, kernels[2], 271);
-    std::vector<double> signs(40, 1.0);
-    std::fill(signs.begin() + 20, signs.end(), -1.0);
-    const Outcome narrow = run_gram<double>(
-        BoxedDual(setup.dual.k, signs, std::vector<double>(40, 1e6)), {});
-    const Outcome wide = run_gram<double>(
-        BoxedDual(setup.dual.k, signs, std::vector<double>(40, 1e18)), {});
-    CHECK(narrow.certificate.status == Status::converged);
-    CHECK(wide.certificate.status == Status::converged);
-    CHECK_NEAR(wide.certificate.dual, narrow.certificate.dual,
-               1e-3 * narrow.certificate.dual);
 }
 
 // The start of no time at all is optimal here, and is recognised as such.
@@ -498,10 +364,6 @@ int main() {
     one_side_alone_has_a_constant_decision();
     the_number_of_steps_is_obeyed();
     a_raised_flag_ends_the_work();
-    a_late_start_takes_a_few_steps();
-    rounding_ends_the_steps<float>();
-    rounding_ends_the_steps<double>();
-    duals_much_smaller_than_their_boxes_are_kept();
     a_start_without_time_has_an_honest_certificate();
     the_watch_raises_the_flag();
     return check::summary();
