@@ -188,6 +188,7 @@ void bind_types(nb::module_& module) {
         .value("squared_hinge", Loss::squared_hinge);
     nb::enum_<Status>(module, "Status", "How a solve ended.")
         .value("converged", Status::converged)
+        .value("stalled", Status::stalled)
         .value("max_iter", Status::max_iter)
         .value("max_time", Status::max_time)
         .value("not_finite", Status::not_finite);

@@ -6,41 +6,10 @@
 #include <vector>
 
 #include "check.hpp"
-#include "kernel_reference.hpp"
-#include "localsvm/kernel_solve.hpp"
+#include "smo_checks.hpp"
 
 namespace localsvm::testing {
 namespace {
-
-template <class T>
-std::vector<T> narrowed(const Table& table) {
-    return {table.values.begin(), table.values.end()};
-}
-
-template <class Provider>
-Outcome run_cached(Provider provider, const BoxedDual& dual, const How& how,
-                   StopFlag& stop, const Watch& watch = {}) {
-    Outcome outcome(dual, how);
-    outcome.certificate = solve_cached(
-        std::move(provider), dual.view(), {how.tol, how.max_iter}, how.cache_bytes,
-        watch, stop, outcome.beta.data(), outcome.gradient.data());
-    return outcome;
-}
-
-template <class T>
-Outcome run_watched(const BoxedDual& dual, const How& how, KernelCalls& calls,
-                    StopFlag& stop, const Watch& watch = {}) {
-    const std::vector<T> values = narrowed<T>(dual.k);
-    return run_cached(WatchedKernel<T>(values.data(), dual.size(), calls), dual, how,
-                      stop, watch);
-}
-
-template <class T>
-Outcome run_given(const BoxedDual& dual, const How& how) {
-    KernelCalls calls;
-    StopFlag stop;
-    return run_watched<T>(dual, how, calls, stop);
-}
 
 template <class Store>
 Outcome run_computed(const Setup& setup, const How& how) {
@@ -56,50 +25,6 @@ Outcome run_computed(const Setup& setup, const How& how) {
     StopFlag stop;
     return run_cached(ComputedKernel(store.rows, setup.kernel, members), setup.dual,
                       how, stop);
-}
-
-double sum_of_sizes(const std::vector<double>& beta) {
-    double sum = 0;
-    for (const double b : beta) sum += std::abs(b);
-    return sum;
-}
-
-// How far a gradient may be off with kernel values of type T.
-template <class T>
-double gradient_error(const BoxedDual& dual, const Outcome& outcome) {
-    double largest = 1;
-    for (const double value : dual.k.values)
-        largest = std::max(largest, std::abs(value));
-    return 20 * std::numeric_limits<T>::epsilon() * largest *
-           (1 + sum_of_sizes(outcome.beta));
-}
-
-// The certificate is what the returned duals give, whether they are optimal or not.
-template <class T>
-void check_honest(const BoxedDual& dual, const Outcome& outcome) {
-    const SmoCertificate& certificate = outcome.certificate;
-    const double error = gradient_error<T>(dual, outcome);
-    const std::vector<double> exact = gradient_of(dual, outcome.beta);
-    Worst worst;
-    double sum = 0;
-    bool inside = true;
-    for (std::size_t i = 0; i < exact.size(); ++i) {
-        worst.see(outcome.gradient[i], exact[i], error);
-        sum += outcome.beta[i];
-        inside = inside && dual.lower[i] <= outcome.beta[i] &&
-                 outcome.beta[i] <= dual.upper[i];
-    }
-    CHECK(inside);
-    CHECK_AT_MOST(worst.excess, 0.0);
-    CHECK_NEAR(sum, 0.0, 1e-13 * (1 + dual.total_width()));
-    const double intercept = intercept_of(dual, outcome.beta, exact);
-    CHECK_NEAR(certificate.intercept, intercept, error);
-    CHECK_NEAR(certificate.violation, worst_pair(dual, outcome.beta, exact).violation(),
-               2 * error);
-    const Objectives objectives = objectives_of(dual, outcome.beta, intercept);
-    const double slack = error * (1 + dual.total_width());
-    CHECK_NEAR(certificate.dual, objectives.dual, slack);
-    CHECK_NEAR(certificate.primal, objectives.primal, slack);
 }
 
 template <class T>
@@ -228,10 +153,6 @@ void one_side_alone_has_a_constant_decision() {
 }
 
 // Large enough for rows to be set aside, more than once.
-Setup large_setup() {
-    return random_setup(403, {KernelKind::rbf, 4, 0, 1}, 270, 2, 10);
-}
-
 template <class T>
 void rows_are_set_aside_and_come_back(double tol) {
     const Setup setup = large_setup();
@@ -292,9 +213,9 @@ void a_raised_flag_ends_the_work() {
                                        run_gram<double>(setup.dual, {}, space, stop)}) {
             check_honest<double>(setup.dual, outcome);
             CHECK(outcome.certificate.status == Status::max_time);
-            CHECK_EQUAL(outcome.certificate.n_iter, 0);
+            CHECK_EQUAL(outcome.certificate.n_iter > 0, timed);
         }
-        CHECK_EQUAL(calls.fills, 0);
+        CHECK_EQUAL(calls.fills > 0, timed);
 
         // In the midst of it, with rows set aside.
         KernelCalls later;
@@ -311,7 +232,7 @@ void a_raised_flag_ends_the_work() {
     }
 }
 
-// The best that there is when the time is over is the start, with its certificate.
+// The start of no time at all is optimal here, and is recognised as such.
 void a_start_without_time_has_an_honest_certificate() {
     check::context = "no time for the start";
     const Setup setup = random_setup(61, kernels[2], 280);
@@ -323,7 +244,8 @@ void a_start_without_time_has_an_honest_certificate() {
     SmoSpace<double> space;
     for (const Outcome& outcome : {run_watched<double>(setup.dual, how, calls, stop),
                                    run_gram<double>(setup.dual, how, space, stop)}) {
-        CHECK(outcome.certificate.status == Status::max_time);
+        CHECK(outcome.certificate.status == Status::converged);
+        CHECK_EQUAL(outcome.certificate.n_iter, 0);
         check_honest<double>(setup.dual, outcome);
     }
 }

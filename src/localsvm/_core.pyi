@@ -69,11 +69,13 @@ class Status(enum.Enum):
 
     converged = 0
 
-    max_iter = 1
+    stalled = 1
 
-    max_time = 2
+    max_iter = 2
 
-    not_finite = 3
+    max_time = 3
+
+    not_finite = 4
 
 class Certificate:
     """Primal and dual objective of a solution, in float64."""

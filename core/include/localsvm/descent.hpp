@@ -70,7 +70,7 @@ class Descent {
         double goal = settings_.tol;
         certificate_.primal = std::numeric_limits<double>::infinity();
         while (!solved()) {
-            if (stop_.raised()) return finish(Status::max_time);
+            if (must_stop()) return finish(Status::max_time);
             if (certificate_.n_iter == settings_.max_iter)
                 return finish(Status::max_iter);
             const bool full = n_active() == n_rows() && model_.complete();
@@ -129,6 +129,11 @@ class Descent {
     // The caller throws the result away, so nothing needs to be completed.
     bool abandoned() const { return stop_.reason() == StopReason::interrupted; }
 
+    // However little time there is, every row is visited once.
+    bool must_stop() const {
+        return stop_.raised() && (certificate_.n_iter > 0 || abandoned());
+    }
+
     std::int64_t n_rows() const { return static_cast<std::int64_t>(order_.size()); }
     std::int64_t n_active() const {
         std::int64_t count = 0;
@@ -166,7 +171,7 @@ class Descent {
             model_.enter(block);
             sweep_block(block);
             model_.leave(block);
-            if (stop_.raised()) return;
+            if (must_stop()) return;
         }
     }
 
@@ -174,7 +179,7 @@ class Descent {
         constexpr std::int64_t stop_check_mask = 255;
         random_.shuffle(order_.data() + start_[block], end_[block] - start_[block]);
         for (std::int64_t p = start_[block]; p < end_[block]; ++p) {
-            if ((p & stop_check_mask) == 0 && stop_.raised()) return;
+            if ((p & stop_check_mask) == 0 && must_stop()) return;
             // Rows come in random order, which no hardware prefetcher foresees.
             if (p + lookahead < end_[block]) model_.prefetch(order_[p + lookahead].row);
             Place& place = order_[p];

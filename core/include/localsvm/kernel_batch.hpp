@@ -73,11 +73,13 @@ ValidationLoss loss_at(Neighborhood<Rows>& local, std::int64_t position,
 
 template <class Rows>
 std::pair<double, double> choose_factors(Neighborhood<Rows>& local, double C,
-                                         double gamma, const LocalGrid& grid) {
+                                         double gamma, const LocalGrid& grid,
+                                         const StopFlag& stop) {
     std::vector<double> scores(static_cast<std::size_t>(local.votes().n_outputs()));
     ValidationLoss least{std::numeric_limits<double>::infinity(), 0};
     std::pair<double, double> chosen{grid.C[0], grid.gamma[0]};
     for (const double factor : grid.gamma) {
+        if (stop.raised()) break;
         local.set_gamma(gamma * factor, true);
         std::vector<ValidationLoss> losses(grid.C.size());
         for (std::int64_t fold = 0; fold < grid.n_folds; ++fold) {
@@ -85,7 +87,7 @@ std::pair<double, double> choose_factors(Neighborhood<Rows>& local, double C,
                 return p % grid.n_folds == fold;
             };
             local.hold_out(in_fold);
-            if (local.classes().empty()) continue;
+            if (local.classes().empty() || stop.raised()) continue;
             run_through_penalties(local, C, grid.C, [&](std::size_t c) {
                 for (std::int64_t p = fold; p < local.size(); p += grid.n_folds) {
                     const ValidationLoss loss = loss_at(local, p, scores);
@@ -94,7 +96,8 @@ std::pair<double, double> choose_factors(Neighborhood<Rows>& local, double C,
                 }
             });
         }
-        for (std::size_t c = 0; c < grid.C.size(); ++c)
+        // Solves that were cut short would be compared with those that were not.
+        for (std::size_t c = 0; c < grid.C.size() && !stop.raised(); ++c)
             if (losses[c] < least) {
                 least = losses[c];
                 chosen = {grid.C[c], factor};
@@ -109,14 +112,19 @@ double width(Neighborhood<Rows>& local, const KernelSettings& settings) {
     return settings.kernel.gamma * (settings.local_gamma ? local.local_gamma() : 1.0);
 }
 
+// voting: there is no time for a kernel matrix.
 template <class Rows>
 LocalModel fit_one(Neighborhood<Rows>& local, const KernelSettings& settings,
-                   const LocalGrid& grid) {
+                   const LocalGrid& grid, const StopFlag& stop, bool voting) {
     if (local.classes().size() < 2) return LocalModel::from(local);
+    if (voting) {
+        local.vote(settings.C);
+        return LocalModel::from(local);
+    }
     const double gamma = width(local, settings);
     const auto [c_factor, gamma_factor] =
         grid.trivial() ? std::pair(grid.C[0], grid.gamma[0])
-                       : choose_factors(local, settings.C, gamma, grid);
+                       : choose_factors(local, settings.C, gamma, grid, stop);
     local.set_gamma(gamma * gamma_factor, false);
     local.solve(settings.C * c_factor, 0, false);
     LocalModel model = LocalModel::from(local);
@@ -188,11 +196,14 @@ std::vector<LocalModel> fit_neighborhoods(const Rows& rows, const LabelledRows& 
                                           const LocalGrid& grid, int n_threads,
                                           const Watch& watch, StopFlag& stop) {
     std::vector<LocalModel> models(static_cast<std::size_t>(neighborhoods.count));
-    detail::for_each_neighborhood(rows, data, neighborhoods, settings, n_threads, watch,
-                                  stop, [&](Neighborhood<Rows>& local, std::int64_t m) {
-                                      models[static_cast<std::size_t>(m)] =
-                                          detail::fit_one(local, settings, grid);
-                                  });
+    detail::for_each_neighborhood(
+        rows, data, neighborhoods, settings, n_threads, watch, stop,
+        [&](Neighborhood<Rows>& local, std::int64_t m) {
+            // A single one is all that there is to learn.
+            const bool voting = stop.raised() && neighborhoods.count > 1;
+            models[static_cast<std::size_t>(m)] =
+                detail::fit_one(local, settings, grid, stop, voting);
+        });
     return models;
 }
 

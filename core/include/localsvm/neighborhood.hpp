@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "localsvm/kernel_rows.hpp"
@@ -110,15 +111,21 @@ class Neighborhood {
     // Solves every pair of classes. `warm` starts at the last solution times `warm`;
     // `decisions` keeps what decision() needs, for the held-out rows too.
     void solve(double C, double warm, bool decisions) {
-        const std::size_t n_classes = classes_.size();
-        n_pairs_ = n_classes * (n_classes - 1) / 2;
-        if (pairs_.size() < n_pairs_) pairs_.resize(n_pairs_);
-        std::size_t p = 0;
-        for (std::size_t a = 0; a < n_classes; ++a)
-            for (std::size_t b = a + 1; b < n_classes; ++b, ++p) {
-                pairs_[p].classes = {classes_[a], classes_[b]};
-                solve_pair(pairs_[p], C, warm, decisions);
-            }
+        for_each_pair(
+            [&](PairSolution& solution) { solve_pair(solution, C, warm, decisions); });
+    }
+    // What there is without time to solve anything: the prior, or the heavier class.
+    void vote(double C) {
+        for_each_pair([&](PairSolution& solution) {
+            solution.beta.assign(members_.size(), 0.0);
+            const double lead =
+                mass(solution.classes.positive) - mass(solution.classes.negative);
+            const double side = lead > 0 ? 1 : lead < 0 ? -1 : 0;
+            solution.certificate = {};
+            solution.certificate.status = Status::max_time;
+            if (!data_.prior) solution.certificate.intercept = side;
+            certify_vote(solution, C);
+        });
     }
     std::int64_t n_pairs() const { return static_cast<std::int64_t>(n_pairs_); }
     const PairSolution& pair(std::int64_t p) const {
@@ -152,6 +159,34 @@ class Neighborhood {
     OneVsOne& votes() { return votes_; }
 
   private:
+    template <class Visit>
+    void for_each_pair(const Visit& visit) {
+        const std::size_t n_classes = classes_.size();
+        n_pairs_ = n_classes * (n_classes - 1) / 2;
+        if (pairs_.size() < n_pairs_) pairs_.resize(n_pairs_);
+        std::size_t p = 0;
+        for (std::size_t a = 0; a < n_classes; ++a)
+            for (std::size_t b = a + 1; b < n_classes; ++b, ++p) {
+                pairs_[p].classes = {classes_[a], classes_[b]};
+                visit(pairs_[p]);
+            }
+    }
+    // Primal and violation of duals that are zero; so is the dual objective.
+    void certify_vote(PairSolution& solution, double C) {
+        SmoCertificate& certificate = solution.certificate;
+        double highest = -std::numeric_limits<double>::infinity(), lowest = -highest;
+        for (std::int64_t p = 0; p < size(); ++p) {
+            const double side = sign(solution.classes, p);
+            if (side == 0 || !(weight(p) > 0)) continue;
+            const double target = side - prior(solution.classes, p);
+            const double loss = side * (target - certificate.intercept);
+            certificate.primal += C * weight(p) * std::max(0.0, loss);
+            // Only rows of the positive side may rise, only others may fall.
+            if (side > 0) lowest = std::min(lowest, -target);
+            if (side < 0) highest = std::max(highest, -target);
+        }
+        certificate.violation = std::max(0.0, highest - lowest);
+    }
     void find_classes() {
         n_pairs_ = 0;
         classes_.clear();
@@ -168,6 +203,14 @@ class Neighborhood {
         for (std::int64_t i = 0; i < size(); ++i)
             comparison_.from(rows_, members_[static_cast<std::size_t>(i)], i, size(),
                              out.data() + i * stride_ + i);
+    }
+    // Weight of a class among the rows in use.
+    double mass(std::int32_t own) const {
+        double sum = 0;
+        for (std::int64_t p = 0; p < size(); ++p)
+            if (label(p) == own && !held_out_[static_cast<std::size_t>(p)])
+                sum += weight(p);
+        return sum;
     }
     void apply_kernel() {
         constexpr std::int64_t block = 16;

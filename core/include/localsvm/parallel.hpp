@@ -51,6 +51,7 @@ class Crew {
 }  // namespace detail
 
 // Calls task(t) for t in [0, n_tasks) on at most n_threads threads, dynamic schedule.
+// Without any time the flag is raised before the first of them, whatever the clock.
 // A raised stop flag is for the tasks to obey; run_tasks itself still visits each.
 template <class Task>
 void run_tasks(std::int64_t n_tasks, int n_threads, const Watch& watch, StopFlag& stop,
@@ -59,6 +60,7 @@ void run_tasks(std::int64_t n_tasks, int n_threads, const Watch& watch, StopFlag
     using Seconds = std::chrono::duration<double>;
     const Seconds poll_interval(std::clamp(watch.max_seconds, 0.001, 0.05));
     const auto start = Clock::now();
+    if (watch.max_seconds <= 0) stop.raise(StopReason::out_of_time);
 
     std::mutex mutex;
     std::condition_variable done;

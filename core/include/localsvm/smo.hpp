@@ -10,7 +10,12 @@
 //          [Fan 2005, WSS 2];  b_i += s, b_j -= s, s = (g_j - g_i) / curvature,
 //          clipped.
 // Stop     max { g_j : b_j > l_j } - min { g_i : b_i < u_i } <= tol: the largest
-//          violation of the optimality conditions, as in LIBSVM.
+//          violation of the optimality conditions, as in LIBSVM. Or the steps of a
+//          window neither find a lower violation nor raise the dual by more than it is
+//          rounded: the rows that were set aside come back; if none were, that is all
+//          that the numbers allow. It has converged if the violation is what the
+//          rounding of the gradients explains, and has stalled otherwise. A window is
+//          as long as all before it.
 // Shrink   Only where the source can reorder its rows (large problems). A row at a
 // bound
 //          that violates with no other row is set aside; the gradient of all rows is
@@ -38,7 +43,12 @@ namespace localsvm {
 
 struct SmoSettings {
     double tol = 1e-3;
-    std::int64_t max_iter = 20000;  // steps
+    std::int64_t max_iter = 20000;  // steps; below zero: generous
+
+    // As many as LIBSVM takes at most.
+    std::int64_t steps(std::int64_t n) const {
+        return max_iter < 0 ? std::max<std::int64_t>(10'000'000, 100 * n) : max_iter;
+    }
 };
 
 // Arrays of the problem, in the order of its rows.
@@ -99,6 +109,12 @@ class Smo {
 
   private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();
+    // To which part of itself a dual, or a sum of such, is known.
+    static constexpr double precision = 1e-14;
+    // Part of a margin from which on an error matters, whatever the reason for it.
+    static constexpr double visible = 1e-6;
+    // Without any time left the most violating pairs still count.
+    static constexpr std::int64_t fewest_steps = 100;
 
     static std::size_t at(std::int64_t p) { return static_cast<std::size_t>(p); }
     std::size_t whole(std::int64_t n) const { return at(padded<T>(n)); }
@@ -114,14 +130,17 @@ class Smo {
             s_.diagonal[at(p)] = source_.diagonal(p);
         }
         balance();
+        largest_ = 0;
+        for (const double b : s_.beta) largest_ = std::max(largest_, std::abs(b));
         std::fill(s_.up.begin(), s_.up.end(), infinity);
         std::fill(s_.low.begin(), s_.low.end(), -infinity);
         for (std::int64_t p = 0; p < n_; ++p) set_barriers(p);
     }
     // A dual that misses its bound by a rounding would count as free: it would cost a
     // step, and have its say in the intercept.
-    static double into_box(double b, double lower, double upper) {
-        const double rounding = 1e-14 * (upper - lower);
+    // However large its box is, a dual is rounded no more than the largest of them.
+    double into_box(double b, double lower, double upper) const {
+        const double rounding = precision * std::min(upper - lower, largest_);
         if (b >= upper - rounding) return upper;
         if (b <= lower + rounding) return lower;
         return b;
@@ -177,10 +196,20 @@ class Smo {
         const std::int64_t patience = std::max<std::int64_t>(1, 100000 / (n_ + 1));
         const std::int64_t interval = std::min<std::int64_t>(n_, 1000);
         Extreme i = lowest();
+        start_window(result.n_iter);
         while (true) {
-            if (result.n_iter % patience == 0 && stop_.raised()) {
+            if (result.n_iter % patience == 0 && must_stop(result.n_iter)) {
                 restore();
                 return Status::max_time;
+            }
+            if (result.n_iter == window_end_) {
+                if (!progressed()) {
+                    if (active_ == n_) return ending_of_stall();
+                    may_shrink_ = false;
+                    restore();
+                    i = lowest();
+                }
+                start_window(result.n_iter);
             }
             if (i.index < 0 && active_ == n_)
                 return finite() ? Status::converged : Status::not_finite;
@@ -199,14 +228,15 @@ class Smo {
                 i = lowest();
                 continue;
             }
-            if (result.n_iter >= settings_.max_iter) {
+            if (result.n_iter >= settings_.steps(n_)) {
                 restore();
                 return Status::max_iter;
             }
+            least_ = std::min(least_, violation);
             i = take_step(i, j, row);
             ++result.n_iter;
             if constexpr (Source::reorders) {
-                if (result.n_iter % interval == 0) {
+                if (may_shrink_ && result.n_iter % interval == 0) {
                     if (!restored_ && violation <= 10 * settings_.tol) {
                         restored_ = true;
                         restore();
@@ -229,12 +259,52 @@ class Smo {
         const double room_down = s_.beta[b] - s_.lower[b];
         const double step = std::min(
             {(s_.gradient[b] - s_.gradient[a]) / curvature, room_up, room_down});
+        gain_ += step * (s_.gradient[b] - s_.gradient[a] - step * curvature / 2);
         s_.beta[a] = into_box(s_.beta[a] + step, s_.lower[a], s_.upper[a]);
         s_.beta[b] = into_box(s_.beta[b] - step, s_.lower[b], s_.upper[b]);
+        largest_ = std::max({largest_, std::abs(s_.beta[a]), std::abs(s_.beta[b])});
         set_barriers(i.index);
         set_barriers(j.index);
         return loops_.move(step, row_i, row_j, s_.up.data(), s_.gradient.data(),
                            whole(active_));
+    }
+
+    bool must_stop(std::int64_t n_iter) const {
+        return stop_.raised() && (n_iter >= std::min(n_, fewest_steps) ||
+                                  stop_.reason() == StopReason::interrupted);
+    }
+
+    void start_window(std::int64_t n_iter) {
+        window_end_ = n_iter + std::max<std::int64_t>({1000, 10 * n_, n_iter});
+        gain_ = 0;
+        least_before_ = std::min(least_, least_before_);
+        least_ = infinity;
+    }
+    // Whether the steps of the window have led to a lower violation than ever, or have
+    // raised the dual by more than a rounding. Near the optimum the dual is flat: the
+    // violation may still fall to the square root of what the dual can tell.
+    bool progressed() const {
+        if (least_ < 0.99 * least_before_) return true;
+        double size = 0;
+        for (std::int64_t p = 0; p < n_; ++p)
+            size += std::abs(s_.beta[at(p)]) *
+                    (std::abs(s_.target[at(p)]) + std::abs(s_.gradient[at(p)]));
+        return gain_ > std::numeric_limits<double>::epsilon() / 2 * size;
+    }
+    // No gradient is known better than the sum of kernel values times duals in it.
+    Status ending_of_stall() const {
+        if (!finite()) return Status::not_finite;
+        double low = -infinity, up = infinity, size = 0, diagonal = 0, target = 0;
+        for (std::int64_t p = 0; p < n_; ++p) {
+            low = std::max(low, s_.gradient[at(p)] + s_.low[at(p)]);
+            up = std::min(up, s_.gradient[at(p)] + s_.up[at(p)]);
+            size += std::abs(s_.beta[at(p)]);
+            diagonal = std::max(diagonal, static_cast<double>(s_.diagonal[at(p)]));
+            target = std::max(target, std::abs(s_.target[at(p)]));
+        }
+        const double rounding = precision * (target + diagonal * size);
+        const bool explained = low - up <= std::min(rounding, visible * target);
+        return explained ? Status::converged : Status::stalled;
     }
 
     // Rows that may rise and lie above every row that may fall, and the reverse; a row
@@ -292,6 +362,7 @@ class Smo {
             }
             for (std::int64_t p = active_; p < n_; ++p) set_barriers(p);
             active_ = n_;
+            least_ = least_before_ = infinity;
         }
     }
     bool finite() const {
@@ -339,7 +410,12 @@ class Smo {
     const StopFlag& stop_;
     const VectorLoops<T>& loops_;
     std::int64_t n_, active_;
-    bool restored_ = false;
+    bool restored_ = false, may_shrink_ = true;
+    std::int64_t window_end_ = 0;
+    double gain_ = 0;                 // of the dual, by the steps of the window
+    double least_ = infinity;         // violation of the window
+    double least_before_ = infinity;  // of the windows before
+    double largest_ = infinity;       // dual, so far
 };
 
 }  // namespace localsvm

@@ -7,11 +7,13 @@
 
 namespace localsvm {
 
+// In the order in which the worst of many is reported.
 enum class Status : std::int32_t {
     converged = 0,
-    max_iter = 1,
-    max_time = 2,
-    not_finite = 3,
+    stalled = 1,  // rounding allows no further progress
+    max_iter = 2,
+    max_time = 3,
+    not_finite = 4,
 };
 
 // Objectives of a solution: the optimum lies between the two.

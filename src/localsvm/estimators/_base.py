@@ -90,7 +90,7 @@ class StageClock:
 
     max_time: float | None = None
     seconds: dict[str, float] = field(default_factory=dict)
-    _start: float = field(default_factory=time.perf_counter)
+    _start: float = field(default_factory=lambda: time.perf_counter())
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -106,6 +106,11 @@ class StageClock:
         if self.max_time is None:
             return None
         return max(0.0, self.max_time - (time.perf_counter() - self._start))
+
+    @property
+    def deadline(self) -> float | None:
+        """When the time is over, as of ``time.perf_counter``; None without a limit."""
+        return None if self.max_time is None else self._start + self.max_time
 
 
 class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -379,16 +384,33 @@ class Solution(Protocol):
 
 
 def check_solution(solution: Solution, estimator: Any) -> None:
-    """Raise if the numbers overflowed; warn once if a limit came before ``tol``."""
+    """Raise if the numbers overflowed; warn once if something came before ``tol``."""
     if solution.count(Status.not_finite):
         raise ValueError(NOT_FINITE)
-    for status, name in ((Status.max_iter, "max_iter"), (Status.max_time, "max_time")):
-        stopped = solution.count(status)
-        if stopped:
-            warnings.warn(
-                f"{stopped} of {solution.n_problems} problems stopped at "
-                f"{name}={getattr(estimator, name)} ({solution.shortfall}, "
-                f"tol={estimator.tol}). Scale the features, lower C, or allow more.",
-                ConvergenceWarning,
-                stacklevel=level_of_caller(),
-            )
+    counts = [
+        (solution.count(status), where)
+        for status, where in (
+            (Status.max_iter, f"at {_steps(getattr(estimator, 'max_iter', None))}"),
+            (Status.max_time, f"at max_time={getattr(estimator, 'max_time', None)}"),
+            (Status.stalled, "where rounding allows no progress"),
+        )
+    ]
+    stops = [(count, where) for count, where in counts if count]
+    if not stops:
+        return
+    (count, where), *others = stops
+    where += "".join(f", {more} {place}" for more, place in others)
+    remedy = "raise tol" if solution.count(Status.stalled) else "allow more"
+    warnings.warn(
+        f"{count} of {solution.n_problems} problems stopped {where} "
+        f"({solution.shortfall}, tol={estimator.tol}). Scale the features, lower C, or "
+        f"{remedy}.",
+        ConvergenceWarning,
+        stacklevel=level_of_caller(),
+    )
+
+
+def _steps(max_iter: Any) -> str:
+    """Name the limit of the steps."""
+    generous = " (ten million steps, or 100 per row)" if max_iter == -1 else ""
+    return f"max_iter={max_iter}{generous}"

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
-from localsvm._checks import check_parameters, integer, list_of, one_of, real
+from localsvm._checks import (
+    check_parameters,
+    integer,
+    level_of_caller,
+    list_of,
+    one_of,
+    real,
+)
 from localsvm._threads import map_in_threads
-from localsvm.estimators._base import StageClock, TrainingRows
+from localsvm.estimators._base import StageClock, TrainingRows, check_solution
 from localsvm.estimators._clustered_base import BaseClusteredSVC
 from localsvm.estimators._grid_scores import (
     best_setting,
@@ -21,7 +30,7 @@ from localsvm.estimators._grid_scores import (
     score_decisions,
 )
 from localsvm.estimators._scale import SCALED_C
-from localsvm.solvers import SolverOptions, Status
+from localsvm.solvers import LinearSolution, SolverOptions, Status
 
 _SCALED_C_FACTORS = (0.1, 0.3, 1.0, 3.0)
 _CANDIDATE_CLUSTERS = (8, 50, 200)
@@ -71,7 +80,9 @@ class ClusteredSVCCV(BaseClusteredSVC):
     tol : float, default=1e-3
     max_iter : int, default=1000
     max_time : float or None, default=None
-        Seconds for the final fit; metric and search are not limited.
+        Seconds for search and final fit after the metric. Settings that there is no
+        time to score have NaN in ``cv_results_``; one is scored in any case, with one
+        pass of the solver.
     random_state : int, RandomState instance or None, default=None
     n_jobs : int or None, default=None
         Threads over (fold, number of regions).
@@ -183,13 +194,30 @@ n_support_, fit_report_
         folds = list(check_cv(self.cv, y, classifier=True).split(rows.X, y))
         fewest = min(len(train) for train, _ in folds)
         grid = self._grid(self._scale(rows), fewest)
-        search_clock = StageClock()
-        with search_clock.stage("search"):
-            scores = self._score_grid(rows, folds, grid, seed)
+        clock = StageClock(self.max_time)
+        with clock.stage("search"):
+            scores = self._score_grid(rows, folds, grid, seed, clock)
         self._choose(grid, scores)
-        clock = StageClock(self.max_time, seconds=search_clock.seconds)
-        self._fit_setting(
-            rows, (self.C_, self.global_reg_, self.n_clusters_), seed, clock
+        parts = self._cluster(rows, self.n_clusters_, seed, clock)
+        penalties = self.C_, self.global_reg_
+        solution = self._solve_parts(rows, parts, penalties, seed, clock)
+        if clock.remaining() == 0 and np.isnan(scores).any():
+            self._warn_of_unscored(scores, solution)
+        else:
+            check_solution(solution, self)
+
+    def _warn_of_unscored(
+        self, scores: NDArray[np.float64], solution: LinearSolution
+    ) -> None:
+        by_setting = scores.reshape(len(scores), -1)
+        n_scored = int(np.isfinite(by_setting).all(axis=0).sum())
+        warnings.warn(
+            f"{n_scored} of {by_setting.shape[1]} settings were scored within "
+            f"max_time={self.max_time}; the final fit has a {solution.shortfall} "
+            f"(tol={self.tol}). Allow more time, or give fewer Cs, global_regs and "
+            "n_clusters.",
+            ConvergenceWarning,
+            stacklevel=level_of_caller(),
         )
 
     def _grid(
@@ -215,17 +243,23 @@ n_support_, fit_report_
         folds: list[Any],
         grid: tuple[list[int], list[float], list[float]],
         seed: int,
+        clock: StageClock,
     ) -> NDArray[np.float64]:
         """Scores of shape (n_folds, n_clusters, n_global_regs, n_Cs)."""
         clusters, global_regs, Cs = grid
         tasks = list(product(folds, clusters))
         cancel = threading.Event()
         options = replace(
-            self._options(seed, None, n_threads=1), tol=self.search_tol, cancel=cancel
+            self._options(seed, None, n_threads=1),
+            tol=self.search_tol,
+            cancel=cancel,
+            deadline=clock.deadline,
         )
 
         def score(task: Any) -> NDArray[np.float64]:
             (train, test), n_clusters = task
+            if options.is_over and n_clusters != clusters[0]:
+                return np.full((len(global_regs), len(Cs)), np.nan)
             return self._score_clustering(
                 rows.take(train),
                 rows.take(test),
@@ -252,6 +286,8 @@ n_support_, fit_report_
         for row, global_reg in enumerate(global_regs):
             duals = None
             for column, C in enumerate(Cs):
+                if options.is_over and (row, column) != (0, 0):
+                    return scores
                 if duals is not None:
                     duals *= C / Cs[column - 1]
                 solution, model = self._solve(

@@ -35,6 +35,10 @@ _GAP = 1e-9
 _BLOCK_VALUES = 1 << 20
 
 
+class OutOfTimeError(Exception):
+    """The deadline came before kernel values that are needed were there."""
+
+
 @dataclass(frozen=True)
 class Units:
     """Rows and groups of rows that stand for all rows.
@@ -96,7 +100,10 @@ class DualSpace(Protocol):
     def solve(
         self, units: Units, options: KernelOptions, start: Floats | None
     ) -> UnitSolution:
-        """Solve the SVM of the units, from given duals where the solver takes them."""
+        """Solve the SVM of the units, from given duals where the solver takes them.
+
+        Raises OutOfTimeError if the deadline is past before there is anything to solve.
+        """
 
 
 @dataclass(frozen=True)
@@ -124,7 +131,13 @@ class FeatureSpace:
         """Solve the SVM of the units; few features by an interior point method."""
         Z = self.X if units.are_all_rows else self.means(units)
         if self.by_interior_point:
-            found = solve_linear_box(Z, units.sign, units.bounds, tol=_GAP)
+            found = solve_linear_box(
+                Z,
+                units.sign,
+                units.bounds,
+                tol=_GAP,
+                is_over=lambda: options.is_over,
+            )
             return self._answer(
                 found.duals, found.coef, found.intercept, found.status, found.n_iter
             )
@@ -216,15 +229,16 @@ class RowSpace:
             return _answer(solution, solution.decisions)
         members = np.unique(units.shares.indices)
         shares = units.shares[:, members]
-        gram = shares @ self._mixed(self.X[members], self.X[members], shares)
+        Z = self.X[members]
+        gram = shares @ self._mixed(Z, Z, shares, options)
         gram = np.ascontiguousarray((gram + gram.T) / 2)
         solution = solve_gram(gram, units.problem, options, start)
         used = np.flatnonzero(solution.duals)
         weights = sparse.csr_array((solution.duals[used] @ shares[used])[np.newaxis])
-        sums = self._mixed(self.X, self.X[members], weights)[:, 0]
+        sums = self._mixed(self.X, Z, weights, options)[:, 0]
         return _answer(solution, sums + solution.intercept)
 
-    def _mixed(self, X: Any, Z: Any, shares: Any) -> Floats:
+    def _mixed(self, X: Any, Z: Any, shares: Any, options: KernelOptions) -> Floats:
         """Kernel values of rows X with mixtures of the rows Z."""
         used = np.unique(shares.indices)
         Z, weights = Z[used], shares[:, used].T.tocsr()
@@ -233,6 +247,8 @@ class RowSpace:
 
         def mix_block(block: slice) -> None:
             for start in range(block.start, block.stop, step):
+                if options.is_over:
+                    raise OutOfTimeError
                 part = slice(start, min(start + step, block.stop))
                 exact = self.kernel(X[part], Z).astype(np.float64, copy=False)
                 values[part] = exact @ weights

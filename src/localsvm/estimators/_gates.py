@@ -31,11 +31,14 @@ class GateStep:
         Penalty of the squared norm of a linear gate's weights, halved.
     prior : float
         The :math:`\nu` of Eq. 20, in rows.
+    deadline : float or None
+        As in :func:`~localsvm.solvers.fit_linear_gate`.
     """
 
     max_iter: int
     ridge: float
     prior: float
+    deadline: float | None = None
 
 
 class Gate(Protocol):
@@ -107,6 +110,7 @@ class SoftmaxGate:
                 (self.coef, self.intercept),
                 ridge=step.ridge,
                 max_iter=step.max_iter,
+                deadline=step.deadline,
             )
         )
 
@@ -166,7 +170,11 @@ class CenterGate:
         """Eq. 20 for the priors, Eq. 13 and 14 for the centres."""
         rest = np.maximum(targets.mass - step.prior, np.finfo(float).tiny)
         centers = fit_center_gate(
-            targets, self.centers, self.tau, max_iter=step.max_iter
+            targets,
+            self.centers,
+            self.tau,
+            max_iter=step.max_iter,
+            deadline=step.deadline,
         )
         return CenterGate(centers, self.tau, rest / rest.sum())
 

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import has_fit_parameter
 
-from localsvm._checks import one_of, scales_already_told, with_methods
+from localsvm._checks import (
+    level_of_caller,
+    one_of,
+    scales_already_told,
+    with_methods,
+)
 from localsvm._seeds import seeded_clone
 from localsvm.estimators._clustered import ClusteredSVC
 from localsvm.solvers import LabelledRows
 
 GLOBAL_MODELS = one_of(None) | with_methods("fit", "decision_function")
 _N_FOLDS = 3
+# A time limit has to be above zero.
+_SHORTEST = 1e-6
 
 
 @dataclass(frozen=True)
@@ -80,7 +91,12 @@ class GlobalModel:
 
 
 def fit_global(
-    classifier: Any, rows: LabelledRows, classes: NDArray[Any], seed: int, n_jobs: Any
+    classifier: Any,
+    rows: LabelledRows,
+    classes: NDArray[Any],
+    seed: int,
+    n_jobs: Any,
+    max_time: float | None = None,
 ) -> tuple[GlobalModel, NDArray[np.float64]]:
     """Fit the model, and decide each row by one that has not seen it.
 
@@ -95,6 +111,8 @@ def fit_global(
         Used where the classifier has a ``random_state`` that is None.
     n_jobs : int or None
         Threads of the default.
+    max_time : float or None, default=None
+        Seconds of the default, for all its fits.
 
     Returns
     -------
@@ -112,9 +130,22 @@ def fit_global(
         return model, model.decide(rows.X)
     y = classes[rows.class_index]
     if classifier is None:
-        classifier = ClusteredSVC(n_jobs=n_jobs)
-    with scales_already_told():
+        limit = None if max_time is None else max(max_time, _SHORTEST) / (1 + _N_FOLDS)
+        classifier = ClusteredSVC(n_jobs=n_jobs, max_time=limit)
+    with scales_already_told(), _warning_once():
         return _fit_in_folds(seeded_clone(classifier, lambda: seed), rows, y, classes)
+
+
+@contextmanager
+def _warning_once() -> Iterator[None]:
+    """Let the last of several warnings of convergence through, and all others."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always", ConvergenceWarning)
+        yield
+    endings = [each for each in seen if each.category is ConvergenceWarning]
+    for each in seen:
+        if each not in endings[:-1]:
+            warnings.warn(each.message, stacklevel=level_of_caller())
 
 
 def _fit_in_folds(

@@ -120,10 +120,9 @@ class BaseKernelClassifier(BaseLocalClassifier):
 
     def _options(self, n_neighbors: int, n_rows: int) -> KernelOptions:
         max_iter = self.max_iter
-        if max_iter == "auto" and n_neighbors < n_rows:
-            max_iter = max(_FEWEST_STEPS, _STEPS_PER_ROW * n_neighbors)
-        elif max_iter in ("auto", -1):
-            max_iter = np.iinfo(np.int64).max
+        if max_iter == "auto":
+            few = n_neighbors < n_rows
+            max_iter = max(_FEWEST_STEPS, _STEPS_PER_ROW * n_neighbors) if few else -1
         return KernelOptions(
             tol=self.tol,
             max_iter=int(max_iter),

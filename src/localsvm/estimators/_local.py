@@ -101,13 +101,16 @@ class LocalSVC(BaseLocalSVC):
         is used unless it is None.
     class_weight : dict, "balanced" or None, default=None
     tol : float, default=1e-3
-        Largest violation of the optimality conditions in a neighbourhood.
+        Largest violation of the optimality conditions in a neighbourhood. 0 is as small
+        as the rounding of the numbers allows.
     max_iter : int or "auto", default="auto"
-        Steps of the solver per pair of classes; -1 is no limit. "auto" is 50 k, but at
-        least 20,000: plenty unless C is very large. No limit if k is all rows.
+        Steps of the solver per pair of classes. -1 is ten million, or 100 per row if
+        that is more. "auto" is 50 k, but at least 20,000: plenty unless C is very
+        large; as -1 if k is all rows.
     max_time : float or None, default=None
         Seconds for the whole fit. The search for neighbours is not cut short, the
-        solver is.
+        solver is. Neighbourhoods that there is no time for answer with the class of
+        most weight among their rows, or as the global model does.
     cache_size : float, default=200
         Megabytes for kernel rows of a neighbourhood with more than 2000 rows.
     random_state : int, RandomState instance or None, default=None

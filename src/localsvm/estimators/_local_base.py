@@ -93,7 +93,12 @@ class BaseLocalSVC(BaseKernelClassifier):
         """Fit the global model; what it says of each row without having seen it."""
         with clock.stage("global"):
             return fit_global(
-                self.global_model, merged.rows, self.classes_, seed, self.n_jobs
+                self.global_model,
+                merged.rows,
+                self.classes_,
+                seed,
+                self.n_jobs,
+                clock.remaining(),
             )
 
     def _draw_to(
@@ -128,7 +133,7 @@ class BaseLocalSVC(BaseKernelClassifier):
                 merged.rows,
                 cover.neighborhoods_,
                 local,
-                replace(options, max_time=clock.remaining()),
+                replace(options, deadline=clock.deadline),
             )
         check_solution(models.endings, self)
         with clock.stage("route"):

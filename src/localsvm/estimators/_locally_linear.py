@@ -79,7 +79,7 @@ class LocallyLinearSVC(BaseRegionalSVC):
         Passes of the solver over its active rows.
     max_time : float or None, default=None
         Seconds for the fit after the metric. The clustering is not cut short, the
-        solver is.
+        solver is, after its first pass.
     random_state : int, RandomState instance or None, default=None
         Seeds the clustering and the order of the rows in the solver.
     n_jobs : int or None, default=None

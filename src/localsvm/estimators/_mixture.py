@@ -101,7 +101,8 @@ class MixtureSVC(BaseMixture):
     svm_max_iter : int, default=200
         Passes of an SVM in each step.
     max_time : float or None, default=None
-        Seconds for the fit after the metric; the step at hand is completed.
+        Seconds for the fit after the metric; the step at hand is completed, its gate
+        and SVMs are cut short.
     random_state : int, RandomState instance or None, default=None
         Seeds the clusters, the rows set aside and the order of the rows in the solver.
     n_jobs : int or None, default=None

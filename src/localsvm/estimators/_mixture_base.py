@@ -288,7 +288,7 @@ class BaseMixture(BaseLocalClassifier):
         return SolverOptions(
             tol=self.svm_tol,
             max_iter=self.svm_max_iter,
-            max_time=clock.remaining(),
+            deadline=clock.deadline,
             seed=seed,
             n_threads=effective_n_jobs(self.n_jobs),
         )
@@ -311,6 +311,7 @@ class BaseMixture(BaseLocalClassifier):
             max_iter=self.gate_steps,
             ridge=self.gate_reg * fit.weight * fit.gate_scale**2,
             prior=self.prior * fit.weight,
+            deadline=fit.clock.deadline,
         )
         solver = self._solver_options(seed, fit.clock)
         return StepOptions(

@@ -68,9 +68,12 @@ class ReducedSVC(BaseReducedSVC):
     tol : float, default=1e-3
         Largest violation of the optimality conditions.
     max_iter : int, default=-1
-        Steps of sequential minimal optimisation per problem; -1 is no limit.
+        Steps of sequential minimal optimisation per problem; -1 is ten million, or 100
+        per row if that is more.
     max_time : float or None, default=None
-        Seconds for the whole fit, after which solvers stop where they are.
+        Seconds for the whole fit, after which solvers stop where they are. One pass is
+        made in any case: the SVM of the clusters, an iteration of the interior point
+        method, or 100 steps. The clustering is not cut short.
     cache_size : float, default=1000
         Megabytes for a kernel matrix or for kernel rows.
     random_state : int, RandomState instance or None, default=None
@@ -254,7 +257,7 @@ class ReducedSVC(BaseReducedSVC):
         with clock.stage("merge"):
             merged, first = self._merge(rows)
         with clock.stage("kernel"):
-            space = self._make_space(merged)
+            space = self._make_space(merged, clock)
         if self.method == "reduce":
             with clock.stage("cluster"):
                 clusters = self._cluster(merged)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,7 @@ from localsvm.estimators._dual_space import (
     DualSpace,
     FeatureSpace,
     MatrixSpace,
+    OutOfTimeError,
     RowSpace,
 )
 from localsvm.estimators._kernel_base import stored_as
@@ -157,15 +159,18 @@ class BaseReducedSVC(BaseLocalClassifier):
         )
         return merged, first
 
-    def _make_space(self, rows: TrainingRows) -> DualSpace:
+    def _make_space(self, rows: TrainingRows, clock: StageClock) -> DualSpace:
         """Choose where to solve: features, a shared matrix, or kernel rows."""
         by_interior_point = self._takes_interior_point(rows.X)
         if by_interior_point:
             self._say("on features, by an interior point method")
             return FeatureSpace(rows.X, by_interior_point)
         if self._shares_matrix(rows.X):
-            self._say("on one kernel matrix of all rows, by SMO")
-            return MatrixSpace(kernel_matrix(self._kernel, rows.X, self.n_jobs))
+            options = self._options(self.tol, clock, None)
+            with suppress(OutOfTimeError):
+                gram = kernel_matrix(self._kernel, rows.X, self.n_jobs, options)
+                self._say("on one kernel matrix of all rows, by SMO")
+                return MatrixSpace(gram)
         self._say("on kernel rows, by SMO")
         if self.kernel == "linear":
             return FeatureSpace(rows.X, by_interior_point)
@@ -250,11 +255,10 @@ class BaseReducedSVC(BaseLocalClassifier):
     def _options(
         self, tol: float, clock: StageClock, cancel: threading.Event | None
     ) -> KernelOptions:
-        max_iter = np.iinfo(np.int64).max if self.max_iter == -1 else self.max_iter
         return KernelOptions(
             tol=tol,
-            max_iter=int(max_iter),
-            max_time=clock.remaining(),
+            max_iter=int(self.max_iter),
+            deadline=clock.deadline,
             cache_size=self.cache_size,
             cancel=cancel,
         )
@@ -392,11 +396,15 @@ def cluster_classes(
     return clusters
 
 
-def kernel_matrix(kernel: Kernel, X: Any, n_jobs: int | None) -> NDArray[Any]:
-    """Kernel values of all pairs of rows, in their type."""
+def kernel_matrix(
+    kernel: Kernel, X: Any, n_jobs: int | None, options: KernelOptions
+) -> NDArray[Any]:
+    """Kernel values of all pairs of rows, in their type, if there is time for them."""
     values = np.empty((X.shape[0], X.shape[0]), dtype=X.dtype)
 
     def fill_block(block: slice) -> None:
+        if options.is_over:
+            raise OutOfTimeError
         values[block] = kernel(X[block], X)
 
     map_row_blocks(fill_block, X.shape[0], n_jobs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -115,7 +116,7 @@ class ReducedPartitionFit(PartFit):
             model.band,
             model.max_passes,
             model.tol,
-            model._options(model.tol / 2, self.clock, None),
+            replace(model._options(model.tol / 2, self.clock, None), deadline=None),
         )
         like: Any = np.empty((0, source.n_features))
         if found["is_sparse"]:
@@ -237,10 +238,15 @@ class ReducedPartitionFit(PartFit):
             range(plan.n_tasks),
             version,
             plan,
-            self.clock.remaining(),
+            self._deadline(),
             stage="solve",
         )
         return n_travelled, list(found)
+
+    def _deadline(self) -> float | None:
+        """When the time is over, as of the clock that all processes share."""
+        left = self.clock.remaining()
+        return None if left is None else time.time() + left
 
     def _check(
         self, plan: Plan, before: Before, found: Sequence[Statistics]

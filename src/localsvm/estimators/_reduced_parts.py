@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -186,9 +187,11 @@ def gather(version: int, plan: Plan, numbers: list[int], starts: list[int]) -> i
 
 
 def solve_task(
-    task: int, version: int, plan: Plan, max_time: float | None
+    task: int, version: int, plan: Plan, deadline: float | None
 ) -> Statistics:
     """Solve the SVM of what has travelled and of what stands for the groups.
+
+    ``deadline`` is the time, as of ``time.time``, at which the solver stops.
 
     Returns
     -------
@@ -212,8 +215,13 @@ def solve_task(
         np.zeros(X.shape[0], dtype=np.intp),
     )
     start = np.concatenate([travelled.duals[task], groups.duals])
+    # Processes have no other clock in common.
+    left = None if deadline is None else max(0.0, deadline - time.time())
     options = replace(
-        plan.settings.options, max_time=max_time, cancel=cancel_event(), n_threads=1
+        plan.settings.options,
+        deadline=None if left is None else time.perf_counter() + left,
+        cancel=cancel_event(),
+        n_threads=1,
     )
     found = solve_all(units, _space(plan, X), options, start)
     own, last = slice(travelled.n_rows), found.last

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from localsvm.estimators._dual_space import DualSpace, Units, UnitSolution
-from localsvm.solvers import KernelOptions
+from localsvm.estimators._dual_space import (
+    DualSpace,
+    OutOfTimeError,
+    Units,
+    UnitSolution,
+)
+from localsvm.solvers import KernelOptions, Status
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -18,6 +23,8 @@ Flags = NDArray[np.bool_]
 _OUTSIDE, _INSIDE = 0, 1
 _CLOSING_PASSES = 3
 _ROUNDING = 1e-9
+# Part of a margin that is worth a word, whatever the tolerance.
+_VISIBLE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -94,6 +101,17 @@ class ReducedSolution:
     violation: float
     rows_used: list[int] = field(default_factory=list)
 
+    @property
+    def n_passes(self) -> int:
+        """Passes after the first SVM."""
+        return len(self.rows_used) - 1
+
+    def ended(self, status: Status) -> ReducedSolution:
+        """Say why there is no further pass, unless the last one ended early itself."""
+        if self.last.status != Status.converged:
+            return self
+        return replace(self, last=replace(self.last, status=status))
+
 
 def signs_of_tasks(class_index: NDArray[np.int32], n_classes: int) -> list[Floats]:
     """Sides of the rows: two classes are one task, more are one each against the rest.
@@ -121,39 +139,66 @@ def solve_all(
     """Solve the SVM of all rows at once, from given duals where the solver can."""
     last = space.solve(rows.all_units(), options, start)
     violation = largest_violation(rows, last.duals, last.decisions)
-    return ReducedSolution(last.duals, last, violation, [len(rows.sign)])
+    found = ReducedSolution(last.duals, last, violation, [len(rows.sign)])
+    # At very large bounds the solver's own gradients drift from what the duals say.
+    return found.ended(Status.stalled) if violation > _VISIBLE + options.tol else found
 
 
 def reduce_units(
     rows: TwoClassRows, space: DualSpace, settings: ReductionSettings
 ) -> ReducedSolution:
-    """Algorithm 1, corrected: train, open what the margin tells, train again."""
+    """Algorithm 1, corrected: train, open what the margin tells, train again.
+
+    The first pass, of few units, is completed however late it is; each later one takes
+    the place of the one before only if there was time for it.
+    """
     opened = np.zeros(len(rows.sign), dtype=bool)
     side = np.zeros(len(rows.sign), dtype=np.intp)
-    duals = np.zeros(len(rows.sign))
-    used: list[int] = []
+    options = settings.options
     first = first_representative(space.averages_cheaply, settings)
     units = make_units(rows, opened, side, first)
-    while True:
-        last = space.solve(units, settings.options, unit_duals(units, duals))
-        used.append(len(units.sign))
-        duals = np.asarray(units.shares.T @ last.duals)
-        violation = largest_violation(rows, duals, last.decisions)
-        finished = violation <= settings.tol or len(used) - 1 == settings.max_passes
-        if finished:
-            return ReducedSolution(duals, last, violation, used)
+    at_once = replace(options, deadline=None, max_time=options.seconds)
+    found = _solve_units(rows, space, units, at_once, None)
+    while found.violation > settings.tol and found.n_passes != settings.max_passes:
+        if options.is_over:
+            return found.ended(Status.max_time)
         before = opened
         # Closing rows again may go round in circles, so it ends after a few passes.
-        may_close = settings.representative == "mean" and len(used) <= _CLOSING_PASSES
-        kept = opened & is_free(rows, duals) if may_close else opened
-        opened, side = open_rows(rows, kept, duals, last.decisions, settings)
+        may_close = (
+            settings.representative == "mean" and found.n_passes < _CLOSING_PASSES
+        )
+        kept = opened & is_free(rows, found.duals) if may_close else opened
+        opened, side = open_rows(
+            rows, kept, found.duals, found.last.decisions, settings
+        )
         if np.array_equal(opened, before):
-            return ReducedSolution(duals, last, violation, used)
+            return found.ended(Status.stalled)
         closed = ~opened
         if settings.representative == "mean":
             # Rows outside the margin have no dual unless they violate, and are opened.
             closed &= side == _INSIDE
         units = make_units(rows, opened, side, settings.representative, closed)
+        try:
+            found = _solve_units(rows, space, units, options, found)
+        except OutOfTimeError:
+            return found.ended(Status.max_time)
+    return found
+
+
+def _solve_units(
+    rows: TwoClassRows,
+    space: DualSpace,
+    units: Units,
+    options: KernelOptions,
+    before: ReducedSolution | None,
+) -> ReducedSolution:
+    """One pass, from the duals of the one before."""
+    duals = np.zeros(len(rows.sign)) if before is None else before.duals
+    last = space.solve(units, options, unit_duals(units, duals))
+    duals = np.asarray(units.shares.T @ last.duals)
+    violation = largest_violation(rows, duals, last.decisions)
+    used = [] if before is None else before.rows_used
+    return ReducedSolution(duals, last, violation, [*used, len(units.sign)])
 
 
 def open_rows(

@@ -89,9 +89,11 @@ class SupportClusterSVC(BaseSupportClusterSVC):
         :class:`~sklearn.svm.SVC`.
     class_weight : dict, "balanced" or None, default=None
     tol : float, default=1e-3
-        Largest violation of the optimality conditions.
+        Largest violation of the optimality conditions. 0 is as small as the rounding of
+        the numbers allows.
     max_iter : int, default=1_000_000
-        Steps of the solver per SVM; -1 is no limit.
+        Steps of the solver per SVM; -1 is ten million, or 100 per cluster if that is
+        more.
     max_time : float or None, default=None
         Seconds for clustering and learning. Clustering is not cut short, the solver is.
     random_state : int, RandomState instance or None, default=None

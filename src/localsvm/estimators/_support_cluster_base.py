@@ -318,9 +318,8 @@ class BaseSupportClusterSVC(BaseLocalClassifier):
         return machine
 
     def _options(self, clock: StageClock) -> KernelOptions:
-        max_iter = np.iinfo(np.int64).max if self.max_iter == -1 else self.max_iter
         return KernelOptions(
-            tol=self.tol, max_iter=int(max_iter), max_time=clock.remaining()
+            tol=self.tol, max_iter=int(self.max_iter), deadline=clock.deadline
         )
 
     def _gamma(self) -> float:

@@ -14,7 +14,9 @@ the paper's gate, and the chain rule its Eq. 14; there F is not convex.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
@@ -161,6 +163,7 @@ def fit_linear_gate(
     *,
     ridge: float,
     max_iter: int,
+    deadline: float | None = None,
 ) -> tuple[Matrix, Matrix]:
     r"""Lower F plus the ridge, over weights and intercepts, by L-BFGS.
 
@@ -172,6 +175,8 @@ def fit_linear_gate(
         Adds :math:`\tfrac12` ridge :math:`\sum_j \|a_j\|^2`.
     max_iter : int
         Steps of L-BFGS.
+    deadline : float or None, default=None
+        Time, as of ``time.perf_counter``, after which F is evaluated no more.
 
     Returns
     -------
@@ -200,11 +205,16 @@ def fit_linear_gate(
 
     coef, intercept = start
     theta = np.column_stack([coef * scale, intercept + coef @ origin])
-    return unpack(_descend(objective, theta.ravel(), max_iter))
+    return unpack(_descend(objective, theta.ravel(), max_iter, deadline))
 
 
 def fit_center_gate(
-    targets: GateTargets, centers: Matrix, tau: float, *, max_iter: int
+    targets: GateTargets,
+    centers: Matrix,
+    tau: float,
+    *,
+    max_iter: int,
+    deadline: float | None = None,
 ) -> Matrix:
     """Lower F over the centres of the paper's gate (Eq. 13 and 14) by L-BFGS.
 
@@ -216,6 +226,8 @@ def fit_center_gate(
     tau : float
     max_iter : int
         Steps of L-BFGS.
+    deadline : float or None, default=None
+        As in :func:`fit_linear_gate`.
 
     Returns
     -------
@@ -230,7 +242,7 @@ def fit_center_gate(
         loss, gradient = center_gate_loss(targets, moved, tau)
         return loss / mass, gradient.ravel() / (mass * unit)
 
-    theta = _descend(objective, centers.ravel() * unit, max_iter)
+    theta = _descend(objective, centers.ravel() * unit, max_iter, deadline)
     return theta.reshape(centers.shape) / unit
 
 
@@ -276,28 +288,36 @@ def center_logits(centers: Matrix, tau: float) -> tuple[Matrix, Matrix]:
     return 2 * tau * shifted, -tau * (shifted * (shifted + 2 * mean)).sum(axis=1)
 
 
+class _OutOfTimeError(Exception):
+    """Ends a descent."""
+
+
 def _descend(
     objective: Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]],
     start: NDArray[np.float64],
     max_iter: int,
+    deadline: float | None,
 ) -> NDArray[np.float64]:
     """Take at most ``max_iter`` steps of L-BFGS and return the lowest point seen."""
     lowest, best = np.inf, start
 
     def remember(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         nonlocal lowest, best
+        if deadline is not None and time.perf_counter() >= deadline:
+            raise _OutOfTimeError
         value, gradient = objective(theta)
         if value < lowest:
             lowest, best = value, theta.copy()
         return value, gradient
 
-    optimize.minimize(
-        remember,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": max_iter, "ftol": 0.0, "gtol": 1e-9},
-    )
+    with suppress(_OutOfTimeError):
+        optimize.minimize(
+            remember,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": max_iter, "ftol": 0.0, "gtol": 1e-9},
+        )
     return best
 
 

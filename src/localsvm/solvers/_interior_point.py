@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,8 +40,9 @@ class LinearBoxSolution:
         bound of the optimum.
     n_iter : int
     status : Status
-        ``converged``, ``max_iter`` (also where rounding allows no further step) or
-        ``not_finite``; after the last all numbers are zero and ``primal`` is infinite.
+        ``converged``, ``stalled`` (rounding allows no further step), ``max_iter``,
+        ``max_time`` or ``not_finite``; after the last all numbers are zero and
+        ``primal`` is infinite.
     """
 
     duals: Array
@@ -70,6 +72,7 @@ def solve_linear_box(
     *,
     tol: float = 1e-9,
     max_iter: int = 100,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> LinearBoxSolution:
     r"""Solve a linear SVM with an unpenalised intercept and a bound per row.
 
@@ -95,6 +98,9 @@ def solve_linear_box(
         relative to it, are no larger. The gap alone decides on ``converged``; the step
         makes ``coef`` as exact as the objective is.
     max_iter : int, default=100
+    is_over : callable, optional
+        Whether the time is over; asked after each iteration, of which there is at least
+        one.
 
     Returns
     -------
@@ -122,7 +128,7 @@ def solve_linear_box(
         problem = _Problem.of_rows(Z, sign, bounds, active)
         if not np.isfinite(problem.bounds.sum()):
             return _constant(Z, 0.0, Status.not_finite)
-        found = _iterate(problem, tol, max_iter)
+        found = _iterate(problem, tol, max_iter, is_over)
         duals = np.zeros(len(Z))
         duals[active] = found.alpha * sign[active] / problem.scale**2
         coef = found.plane[:-1] / problem.scale
@@ -262,16 +268,22 @@ class _Found:
         return result
 
 
-def _iterate(problem: _Problem, tol: float, max_iter: int) -> _Found:
+def _iterate(
+    problem: _Problem, tol: float, max_iter: int, is_over: Callable[[], bool]
+) -> _Found:
     state = _State.start(problem)
     found = _Found.at(problem, state)
     for _ in range(max_iter):
         step = _step(problem, state)
         if step is None:
+            found = replace(found, status=Status.stalled)
             break
         found = found.improved_by(_Found.at(problem, state))
         exhausted = state.complementarity <= _EPS * abs(found.primal)
         if found.gap <= tol and (step <= tol or exhausted):
+            break
+        if is_over():
+            found = replace(found, status=Status.max_time)
             break
     if found.gap > tol:
         return found

@@ -33,12 +33,14 @@ class CoreKernel(Protocol):
 class KernelOptions(RunLimits):
     """How far and how long SMO iterates.
 
-    ``tol`` is the largest violation of the optimality conditions, as in LIBSVM; an
-    iteration is one step on a pair of rows.
+    ``tol`` is the largest violation of the optimality conditions, as in LIBSVM; where
+    rounding does not allow as little, the solver ends with what it allows. An iteration
+    is one step on a pair of rows; ``max_iter=-1`` is LIBSVM's own limit, ten million
+    steps or 100 per row, whichever is more.
 
     Parameters
     ----------
-    tol, max_iter, max_time, n_threads, cancel
+    tol, max_iter, max_time, n_threads, cancel, deadline
         As in :class:`RunLimits`.
     cache_size : float, default=200
         Megabytes for kernel rows of one problem that is too large for a whole matrix.

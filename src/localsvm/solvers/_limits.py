@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,7 +21,10 @@ class RunLimits:
     max_iter : int
         Iterations of the solver's own kind.
     max_time : float or None
-        Seconds after which the current iterate is returned.
+        Seconds of one solve after which the current iterate is returned.
+    deadline : float or None
+        The same as a time of ``time.perf_counter``, which several solves can share; the
+        earlier of both counts. A solve that begins later makes one pass.
     n_threads : int
         Threads over independent problems; does not change the result.
     cancel : threading.Event or None
@@ -33,11 +37,20 @@ class RunLimits:
     max_time: float | None = None
     n_threads: int = 1
     cancel: threading.Event | None = None
+    deadline: float | None = None
 
     @property
     def seconds(self) -> float:
-        """The time limit as a number."""
-        return np.inf if self.max_time is None else self.max_time
+        """Seconds for a solve that begins now, infinite without a limit."""
+        own = np.inf if self.max_time is None else self.max_time
+        if self.deadline is None:
+            return own
+        return min(own, max(0.0, self.deadline - time.perf_counter()))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the deadline is past."""
+        return self.deadline is not None and time.perf_counter() >= self.deadline
 
     @property
     def cancelled(self) -> Callable[[], bool] | None:

@@ -61,7 +61,7 @@ class SolverOptions(RunLimits):
 
     Parameters
     ----------
-    tol, max_iter, max_time, n_threads, cancel
+    tol, max_iter, max_time, n_threads, cancel, deadline
         As in :class:`RunLimits`.
     loss : {"hinge", "squared_hinge"}
     seed : int
