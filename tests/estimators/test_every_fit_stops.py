@@ -27,8 +27,8 @@ from localsvm.estimators import (
 from localsvm.solvers import RunLimits
 from staged_data import GIVEN
 
-CPU_SECONDS = 30.0
-"""Of a fit and its decisions; the longest takes ten million steps, about one second."""
+CPU_SECONDS = 60.0
+"""Of a fit and its decisions; ten million steps on 60 rows take about one second."""
 
 TOLERANCES = [0.0, 1e-16, 1e-8]
 PENALTIES = [1e-12, 1.0, 1e6, 1e15]
@@ -226,11 +226,11 @@ def test_random_degenerate_rows_end(rows, tol, seed):
     for C in 10.0 ** rng.uniform(-12, 15, 3):
         for make in OTHER_MODELS.values():
             check_ends(make(C, tol).set_params(random_state=0), X, y)
-        for make in KERNEL_MODELS.values():
+        for name, make in KERNEL_MODELS.items():
+            # It solves a problem of all rows for each query, which may take minutes.
+            if name == "NeighborSVC":
+                continue
             for kernel in KERNELS.values():
-                # One query: each is a problem of its own, of all rows.
-                if "Neighbor" in type(make(len(y), C, tol, kernel)).__name__:
-                    continue
                 model = make(len(y), C, tol, kernel)
                 check_ends(model.set_params(random_state=0), X, y)
 
