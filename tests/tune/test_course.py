@@ -278,3 +278,30 @@ def test_speeds_within_a_factor_of_two_are_the_same():
 def test_best_of_methods_prefers_higher_rungs():
     low, high = _entrant("local", [1] * 10), _entrant("local", [1, 0] * 5, rung=1)
     assert best_of_methods([low, high, Entrant(Candidate("mixture", "none"))]) == [high]
+
+
+@pytest.mark.parametrize(
+    ("error", "winner"),
+    [(0.0499, "staged"), (0.02, "clustered")],
+)
+def test_who_wins_is_better_than_the_staged_svm(track, error, winner):
+    """A lead of 0.0001 is noise, one of 0.03 is none."""
+    result, _ = track(
+        by_name(staged=lambda n: n / 10_000, clustered=0.01),
+        by_name(staged=0.05, clustered=error),
+        methods=["staged", "clustered"],
+    )
+    assert result.best_method == winner
+
+
+@pytest.mark.parametrize(("cost", "winner"), [(5.0, "staged"), (40.0, "clustered")])
+def test_the_staged_svm_goes_to_the_top_if_it_can_finish(track, cost, winner):
+    """On few rows it is worse, on all rows better."""
+    result, clock = track(
+        by_name(staged=lambda n: cost * n / 12_800, clustered=0.01),
+        by_name(staged=lambda n: 0.05 if n > 10_000 else 0.3, clustered=0.06),
+        methods=["staged", "clustered"],
+        time_budget=60.0,
+    )
+    assert result.best_method == winner
+    assert clock.now - 1000.0 <= 60.0

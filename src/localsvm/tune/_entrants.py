@@ -55,6 +55,12 @@ class Entrant:
         """At the highest rung reached."""
         return -math.inf if self.validation is None else self.validation.score
 
+    def only_equals(self, favorite: Entrant) -> bool:
+        """Whether it does not lead a favourite by more than a standard error."""
+        if favorite.validation is None or self.validation is None:
+            return False
+        return self.validation.is_no_better_than(favorite.validation)
+
     def reach(
         self, number: int, rung: Rung, sample_weight: NDArray[np.float64]
     ) -> None:
