@@ -108,7 +108,7 @@ def test_rows_can_be_chosen_by_a_column_of_the_model(call, request, way):
     predict = ("predict", "people.lsvm", "people.csv", "--where", "town=Ulm")
     assert call(*predict).stdout.splitlines()[1:] == expected
     evaluate = ("evaluate", "people.lsvm", "people.csv", "--where", "town=Ulm")
-    found = json.loads(call(*evaluate, "--json", "-q").stdout)
+    found = json.loads(call(*evaluate, "--training-rows", "--json", "-q").stdout)
     assert found["n_rows"] == len(part)
 
 

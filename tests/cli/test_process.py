@@ -79,7 +79,7 @@ def test_signals_in_predict_leave_nothing(folder, number, code):
     before = sorted(folder.iterdir())
     predict = ["predict", "people.lsvm", "many.csv", "-o", "out.csv", "--scores"]
     with start(folder, *predict) as process:
-        wait_for(process, lambda: list(folder.glob(".out.csv.*")))
+        wait_for(process, lambda: list(folder.glob(".localsvm-*.tmp")))
         process.send_signal(number)
         assert process.wait(PATIENCE) == code
         assert "Traceback" not in process.stderr.read()
