@@ -15,8 +15,9 @@ help:  ## List the targets
 demo: $(VENV)/installed  ## Fit, compare, explain, save, load, report: on a table in the package
 	$(BIN)/localsvm demo --force
 
+# Each worker of the tests has a core: threads of its BLAS would fight over the others'.
 test: lint test-core $(VENV)/developing $(VENV)/browser  ## Lint, C++ tests under sanitizers, Python tests
-	$(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal --durations=25
 
 test-slow: $(VENV)/developing  ## The tests that take minutes
 	$(BIN)/python -m pytest -m slow
