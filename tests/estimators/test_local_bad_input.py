@@ -49,7 +49,7 @@ def data():
         ({"max_iter": 0}, r"'max_iter' parameter .* or 'auto' or -1\. Got 0"),
         ({"max_iter": -2}, r"'max_iter' parameter .* Got -2"),
         ({"cache_size": 0}, r"'cache_size' parameter .* Got 0"),
-        ({"class_weight": "even"}, r"'balanced' or a dict\. Got 'even'"),
+        ({"class_weight": "even"}, r"'balanced' or a dict, .*\. Got 'even'"),
         ({"neighbors": "ball_tree"}, r"'auto' or 'kd_tree' or 'brute' or .* Got 'ball"),
         ({"neighbors": NotFittedError()}, r"an object with 'fit' and 'kneighbors'"),
         ({"kernel": "poly", "neighbors": "kd_tree"}, r"'poly' of degree 3 orders rows"),

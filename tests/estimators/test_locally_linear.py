@@ -288,7 +288,7 @@ def test_explanation_adds_up(coding, three_classes):
         assert found.decision_value == pytest.approx(total)
         assert found.region_weights.sum() == pytest.approx(1)
         assert found.n_region_rows == model.region_sizes_[found.regions[0]]
-        assert f"region {found.regions[0]} (weight" in str(found)
+        assert f"region {found.regions[0]} (share" in str(found)
 
 
 def test_negative_weights_are_explained_too(three_classes):
@@ -298,7 +298,8 @@ def test_negative_weights_are_explained_too(three_classes):
     row = int(weights.min(axis=1).argmin())
     found = explain(model, X[row])
     np.testing.assert_array_equal(found.region_weights, weights[row])
-    assert f"({weights[row].min():.2f})" in str(found)
+    share = weights[row].min() / np.abs(weights[row]).sum()
+    assert f"({share:.2f})" in str(found)
 
 
 def test_picture_shows_the_anchors(two_moons):
