@@ -95,6 +95,13 @@ CASES = {
         Case("a column too few for a model", "predict people.lsvm narrow.csv"),
         Case("a word among the numbers", "predict people.lsvm word.csv"),
         Case("labels unknown to the model", "evaluate people.lsvm other.csv"),
+        Case("the rows of the fit as a test", "evaluate people.lsvm people.csv"),
+        Case(
+            "a report on the rows of the fit", "report people.lsvm people.csv -o r.html"
+        ),
+        Case(
+            "a test table of training rows", f"fit people.csv {_FIT} --test people.csv"
+        ),
         Case("a row that is not there", "explain people.lsvm people.csv --row 300"),
     ),
     "Options": (
@@ -220,7 +227,7 @@ def _write_models() -> None:
     whole = Path("people.lsvm").read_bytes()
     Path("cut.lsvm").write_bytes(whole[: len(whole) // 2])
     Path("changed.lsvm").write_bytes(whole[:-9] + b"x" + whole[-8:])
-    Path("newer.lsvm").write_bytes(whole.replace(b"version 1", b"version 9", 1))
+    Path("newer.lsvm").write_bytes(whole.replace(b"version 2", b"version 9", 1))
 
 
 if __name__ == "__main__":

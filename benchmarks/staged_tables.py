@@ -59,7 +59,7 @@ def demo() -> str:
 
 
 def adult_story() -> str:
-    """Show what the three commands printed."""
+    """Show what the first commands printed."""
     return _printed("adult_story")
 
 

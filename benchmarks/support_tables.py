@@ -82,6 +82,19 @@ def support_privacy() -> str:
     return "\n\n".join([table(header, rows), words])
 
 
+def support_parties() -> str:
+    """Error of three parties at each level without noise."""
+    rows = [
+        [
+            f"`{group[0]['privacy']}`",
+            round(sum(row["clusters"] for row in group) / len(group)),
+            spread(group, "error"),
+        ]
+        for group in groups(load("support_parties")["rows"], "privacy")
+    ]
+    return table(["level", "clusters", "test error, %"], rows)
+
+
 def _noisy_error(row: dict[str, Any] | None) -> str:
     if row is None:
         return "-"

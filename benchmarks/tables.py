@@ -24,7 +24,12 @@ from reduced_tables import reduced_accuracy, reduced_speed
 from scale_tables import scale_check, scale_out, scale_paper, scale_workers
 from serve_tables import serve_load
 from staged_tables import adult_story, demo, staged, staged_summary
-from support_tables import support_accuracy, support_privacy, support_speed
+from support_tables import (
+    support_accuracy,
+    support_parties,
+    support_privacy,
+    support_speed,
+)
 from tune_tables import tune
 
 ROOT = Path(__file__).parents[1]
@@ -32,6 +37,7 @@ PAGES = (
     ROOT / "README.md",
     ROOT / "docs" / "benchmarks.md",
     ROOT / "docs" / "guide" / "how_far.md",
+    ROOT / "docs" / "guide" / "parties.md",
 )
 SECTIONS = (
     staged,
@@ -45,6 +51,7 @@ SECTIONS = (
     local_search,
     support_accuracy,
     support_speed,
+    support_parties,
     support_privacy,
     reduced_accuracy,
     reduced_speed,

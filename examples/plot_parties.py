@@ -2,7 +2,7 @@
 Learning together without sharing rows
 ======================================
 
-Three parties summarise their rows as Gaussian clusters of at least three rows, the
+Three parties summarise their rows as Gaussian clusters of at least six rows, the
 summaries are merged, and a support cluster machine learns from them. Below: what left
 each party, and the model that all of them get.
 """
@@ -16,7 +16,7 @@ from localsvm import SupportClusterSVC
 from localsvm.data import make_two_spirals
 from localsvm.federated import Party, merge, min_size
 
-X, y = make_two_spirals(900, random_state=0)
+X, y = make_two_spirals(1800, random_state=0)
 X_test, y_test = make_two_spirals(4000, random_state=1)
 shared = [
     Party(name, n_clusters=60).summarize(X[part::3], y[part::3], min_size(3))

@@ -1,10 +1,10 @@
 """Fits that are killed; run as a script, one fit in a process of its own.
 
-    python engine_faults.py <estimator> <folder> [<function> <call>]
+    python engine_faults.py <estimator> <folder> [<function> <call> [wait]]
 
 fits to the batches of :func:`read` with a checkpoint in the folder, and writes the
 model there. With the name of a function, the process is killed when that is called for
-the n-th time.
+the n-th time; or it makes a file "waiting" there and waits for one named "go".
 """
 
 import importlib
@@ -12,6 +12,8 @@ import os
 import pickle
 import signal
 import sys
+import time
+from functools import partial
 from pathlib import Path
 
 from engine_data import make_rows
@@ -60,8 +62,18 @@ def small_solves():
     _part_solver._WORKING_BYTES = 6000.0
 
 
-def kill_at(path, call):
-    """Kill this process at the n-th call of a function of a module or class."""
+def kill():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def wait_in(folder):
+    (folder / "waiting").touch()
+    while not (folder / "go").exists():
+        time.sleep(0.01)
+
+
+def do_at(path, call, action):
+    """Act at the n-th call of a function of a module or class."""
     module, *outer, name = path.split(":")
     owner = importlib.import_module(module)
     for part in outer:
@@ -72,7 +84,7 @@ def kill_at(path, call):
         nonlocal count
         count += 1
         if count == call:
-            os.kill(os.getpid(), signal.SIGKILL)
+            action()
         return original(*arguments, **named)
 
     setattr(owner, name, counted)
@@ -82,7 +94,8 @@ def main():
     name, folder, *fault = sys.argv[1:]
     small_solves()
     if fault:
-        kill_at(fault[0], int(fault[1]))
+        action = partial(wait_in, Path(folder)) if "wait" in fault else kill
+        do_at(fault[0], int(fault[1]), action)
     with options(checkpoint=Path(folder) / "state", checkpoint_seconds=0.0):
         model = MODELS[name].fit(Batches(read, N_BATCHES))
     (Path(folder) / "model").write_bytes(pickle.dumps(model))

@@ -5,7 +5,7 @@ import pandas as pd
 from sklearn.pipeline import Pipeline
 
 from localsvm import ClusteredSVC
-from localsvm.data import TableEncoder, make_xor
+from localsvm.data import TableEncoder, make_xor, read_table, sample_path
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -24,6 +24,17 @@ def xor_model(n_train=400, n_test=200):
     X, y = make_xor(n_train + n_test, random_state=0)
     model = ClusteredSVC(4, random_state=0).fit(X[:n_train], y[:n_train])
     return model, (X[:n_train], y[:n_train]), (X[n_train:], y[n_train:])
+
+
+def census_model():
+    """Pipeline on the rows of a real table, with twenty regions."""
+    train, test = (
+        read_table(sample_path("adult"), target="income", where=f"split={part}")
+        for part in ("train", "test")
+    )
+    steps = [("table", TableEncoder()), ("model", ClusteredSVC(20, random_state=0))]
+    model = Pipeline(steps).fit(train.X, train.y)
+    return model, (train.X, train.y), (test.X, test.y)
 
 
 def hostile_model():

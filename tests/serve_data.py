@@ -3,10 +3,12 @@
 import asyncio
 import functools
 import json
+import threading
 
 import httpx
 import numpy as np
 import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -42,6 +44,30 @@ class Client:
     def infer(self, *inputs, **more):
         path = "/v2/models/model/infer"
         return self.post(path, {"inputs": list(inputs), **more})
+
+
+class Gate(ClassifierMixin, BaseEstimator):
+    """Answers when it is let; fails if it is told to."""
+
+    def __init__(self, error=None):
+        self.error = error
+        self.open = threading.Event()
+        self.n_asked = 0
+        self.classes_ = np.array([0, 1])
+        self.n_features_in_ = 2
+
+    def fit(self, X, y):
+        return self
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def predict(self, X):
+        self.n_asked += 1
+        if self.error is not None:
+            raise self.error
+        assert self.open.wait(20)
+        return np.zeros(len(X), dtype=int)
 
 
 def tensor(name, data, datatype="FP64", shape=None):

@@ -1,31 +1,45 @@
 """Real servers on the loopback address, in a process of their own or on a thread."""
 
 import contextlib
+import json
 import queue
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import uvicorn
 
 _PROGRAM = """
+import json
+import resource
 import sys
 from localsvm.serve import run
-run(sys.argv[1], port=0, max_body=100_000, max_rows=1000, timeout=5.0)
+limits = json.loads(sys.argv[2])
+if "n_files" in limits:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limits.pop("n_files"), hard))
+run(sys.argv[1], port=0, **limits)
 """
+_SMALL = {"max_body": 100_000, "max_rows": 1000, "timeout": 5.0}
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 _PATIENCE = 60
 
 
 class ServerProcess:
-    """Serves a model file at a free port; ``log`` holds the lines it has written."""
+    """Serves a model file at a free port; ``log`` holds the lines it has written.
 
-    def __init__(self, path):
+    ``limits`` are those of ``run``, and ``n_files`` that the process may open.
+    """
+
+    def __init__(self, path, **limits):
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM, str(path)],
+            [sys.executable, "-c", _PROGRAM, str(path), json.dumps(limits or _SMALL)],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -43,6 +57,24 @@ class ServerProcess:
         self._reader.join(_PATIENCE)
         return code
 
+    def peak_megabytes(self):
+        """Most memory that it has held so far (Linux)."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.split("VmHWM:")[1].split()[0]) / 1024
+
+    def reset_peak(self):
+        """Forget the peak so far; megabytes that it holds now (Linux)."""
+        Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
+        return self.peak_megabytes()
+
+    def connect(self, source=None):
+        """Open a socket; ``source`` is the client's address."""
+        address = urlsplit(self.address)
+        origin = None if source is None else (source, 0)
+        return socket.create_connection(
+            (address.hostname, address.port), _PATIENCE, origin
+        )
+
     def _read(self):
         for line in self.process.stdout:
             self.log.append(line)
@@ -58,8 +90,8 @@ class ServerProcess:
 
 
 @contextlib.contextmanager
-def serving(path):
-    server = ServerProcess(path)
+def serving(path, **limits):
+    server = ServerProcess(path, **limits)
     try:
         yield server
     finally:
@@ -78,9 +110,9 @@ def serving_on_thread(app):
     end = time.monotonic() + _PATIENCE
     while not server.started and time.monotonic() < end:
         time.sleep(0.01)
-    (socket,) = server.servers[0].sockets
+    (listener,) = server.servers[0].sockets
     try:
-        yield f"http://127.0.0.1:{socket.getsockname()[1]}"
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
         server.should_exit = True
         thread.join(_PATIENCE)

@@ -116,6 +116,17 @@ def mapping() -> Constraint:
     return Constraint("a dict", lambda value: isinstance(value, dict))
 
 
+def class_weights() -> Constraint:
+    """Accept None, "balanced", or a dictionary of finite weights of at least zero."""
+    weight = real(0, closed="left")
+    return one_of(None, "balanced") | Constraint(
+        f"a dict, each value {weight.words}",
+        lambda value: (
+            isinstance(value, dict) and all(map(weight.holds, value.values()))
+        ),
+    )
+
+
 def mapping_of(**entries: Constraint) -> Constraint:
     """Accept a dictionary with some of the keys, each value as its constraint says."""
     words = " and/or ".join(f"{key!r}: {each.words}" for key, each in entries.items())
@@ -347,11 +358,19 @@ def level_of_caller() -> int:
 
 @contextmanager
 def unchanged_on_failure(estimator: Any) -> Iterator[None]:
-    """Give the estimator back its attributes if the block raises."""
+    """Give the estimator back its attributes if the block raises.
+
+    A ``RandomState`` among its parameters gets back the state it was in, too.
+    """
     before = dict(vars(estimator))
+    generator: Any = before.get("random_state")
+    is_generator = isinstance(generator, np.random.RandomState)
+    state = generator.get_state() if is_generator else None
     try:
         yield
     except BaseException:
         vars(estimator).clear()
         vars(estimator).update(before)
+        if is_generator:
+            generator.set_state(state)
         raise

@@ -19,9 +19,10 @@ def run(*arguments, **options):
 
 @pytest.fixture(scope="session")
 def workshop(tmp_path_factory):
-    """Folder with people.csv, of which a model people.lsvm was fitted."""
+    """Folder with people.csv, of which a model people.lsvm was fitted; and others."""
     folder = tmp_path_factory.mktemp("workshop")
     make_people(300).to_csv(folder / "people.csv", index=False)
+    make_people(100, seed=1).to_csv(folder / "others.csv", index=False)
     shutil.copy(sample_path("adult"), folder / "adult.csv.gz")
     result = run(
         *("fit", folder / "people.csv", "--target", "happy", "--method", "clustered"),

@@ -11,6 +11,7 @@ from sklearn.datasets import dump_svmlight_file
 import localsvm
 from localsvm.data import TableEncoder
 from localsvm.export import describe_file, load
+from people_data import make_people
 
 FIT = ("fit", "people.csv", "-t", "happy", "-o", "new.lsvm", "-m", "clustered")
 
@@ -79,7 +80,7 @@ def test_without_held_out_rows_there_is_no_score(call):
 
 
 def test_a_test_table_is_scored_on_instead(call):
-    pd.read_csv("people.csv").head(50).to_csv("test.csv", index=False)
+    make_people(50, seed=1).to_csv("test.csv", index=False)
     found = json.loads(call(*FIT, "--json", "--test", "test.csv").stdout)
     assert found["held_out"]["n_rows"] == 50
     assert found["notes"]["n_rows"] == 300
@@ -110,7 +111,8 @@ def test_reading_options_are_remembered(call):
     result = call("fit", "people.txt", *FIT[2:], *options)
     assert result.exit_code == 0, result.output
     assert describe_file("new.lsvm").notes["read"] == list(options[1::2])
-    assert call("evaluate", "new.lsvm", "people.txt").exit_code == 0
+    evaluate = ("evaluate", "new.lsvm", "people.txt", "--training-rows")
+    assert call(*evaluate).exit_code == 0
 
 
 def test_sparse_rows_have_no_encoder(call):
@@ -121,7 +123,7 @@ def test_sparse_rows_have_no_encoder(call):
     assert result.exit_code == 0, result.output
     assert type(load("new.lsvm")).__name__ == "ClusteredSVC"
     assert describe_file("new.lsvm").notes["target"] is None
-    assert call("evaluate", "new.lsvm", "a.svm").exit_code == 0
+    assert call("evaluate", "new.lsvm", "a.svm", "--training-rows").exit_code == 0
 
 
 def test_the_same_seed_gives_the_same_file(call):

@@ -7,8 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from localsvm.cli._recipe import Recipe
+from localsvm.data import TableEncoder
 from localsvm.export import describe_file, load
-from localsvm.federated import Ledger, SharedSummary
+from localsvm.federated import Ledger, SharedSummary, min_size
 from people_data import make_people
 
 NOISE = ("--privacy", "dp", "--epsilon", "4", "--delta", "1e-5", "--bounds=-3,3")
@@ -82,6 +84,47 @@ def test_noise_needs_bounds_and_centers_and_gives_a_guarantee(parties):
     assert result.exit_code == 0, result.output
 
 
+@pytest.mark.parametrize("centers", [(), ("--public", "public.csv")])
+def test_bounds_come_from_the_recipe_and_not_from_the_rows(parties, centers):
+    pytest.importorskip("opendp")
+    north = pd.read_csv("north.csv")
+    north.loc[0, "income"] = 1e6
+    north.to_csv("north.csv", index=False)
+    for name in ("north", "south"):
+        result = share(parties, name, *NOISE[:-1], "--centers", "4", *centers)
+        assert result.exit_code == 0, result.output
+    shared = [SharedSummary.load(f"{name}.scm") for name in ("north", "south")]
+    ours, theirs = (each.parties[0].privacy.parameters()["bounds"] for each in shared)
+    assert ours == theirs == [[-3, -3, 0, 0, 0], [3, 3, 1, 1, 1]]
+    assert shared[0].partition == shared[1].partition
+
+
+def test_bounds_of_a_recipe_fit_each_kind_of_column(tmp_path):
+    day = pd.date_range("2024-01-01", periods=400, freq="7h").to_series()
+    day.iloc[3] = None
+    rows = pd.DataFrame(
+        {
+            "number": np.arange(400.0),
+            "flag": np.arange(400) % 2 == 0,
+            "kind": np.where(np.arange(400) % 3, "a", "b"),
+            "day": day.to_numpy(),
+            "text": [f"word {number} of {number % 7}" for number in range(400)],
+        }
+    )
+    encoder = TableEncoder(kinds={"text": "text"}, sparse_output=False).fit(rows)
+    low, high = Recipe(encoder, None, np.array([]), []).bounds
+    features = encoder.transform(rows)
+    assert low.shape == high.shape == (features.shape[1],)
+    inside = (features >= low) & (features <= high)
+    assert inside.mean() > 0.99
+    exact = [
+        not name.startswith(("number", "text")) and name != "day"
+        for name in encoder.get_feature_names_out()
+    ]
+    assert inside[:, exact].all()
+    assert set(zip(low[exact], high[exact], strict=True)) == {(0, 1), (-1, 1)}
+
+
 def test_random_centers_are_the_same_for_all(parties):
     pytest.importorskip("opendp")
     for name in ("north", "south"):
@@ -101,6 +144,29 @@ def test_a_ledger_refuses_the_second_release(parties):
     assert "north" in shown.stdout
 
 
+def test_a_ledger_that_another_process_begins_meanwhile_is_used(parties, monkeypatch):
+    save = Ledger.save
+
+    def save_as_the_second(ledger, path):
+        first = Ledger()
+        save(first, path)
+        first.enter("another process", min_size())
+        save(ledger, path)
+
+    monkeypatch.setattr(Ledger, "save", save_as_the_second)
+    result = share(parties, "north", "--ledger", "ledger.json")
+    assert result.exit_code == 1
+    assert "The ledger has 1 release with min_size" in result.stderr
+
+
+def test_rows_are_chosen_by_a_column_of_the_recipe(parties):
+    result = share(parties, "north", "--where", "town=Ulm")
+    assert result.exit_code == 0, result.output
+    summary = SharedSummary.load("north.scm").summary
+    ulm = summary.feature_names.index("town=Ulm")
+    np.testing.assert_allclose(summary.mean[:, ulm], 1)
+
+
 def test_without_a_ledger_that_is_said(parties):
     assert "No --ledger" in share(parties, "north").stderr
     assert share(parties, "south", "--quiet").stderr == ""
@@ -109,14 +175,13 @@ def test_without_a_ledger_that_is_said(parties):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--privacy", "dp"), "--privacy dp needs --epsilon, --delta and --bounds."),
+        (("--privacy", "dp"), "--privacy dp needs --epsilon and --delta."),
         (NOISE, "--privacy dp needs --centers"),
         ((*NOISE[:-1], "--bounds=3", "--centers", "4"), "expected two numbers"),
         (
             (*NOISE[:-1], "--bounds=3,-3", "--centers", "4"),
             "the lower below the higher",
         ),
-        (("--centers", "4"), "--centers needs --bounds"),
     ],
 )
 def test_misuse(parties, options, words):

@@ -89,9 +89,6 @@ def test_codes_that_look_like_numbers_are_read_as_at_the_fit(call):
 
 
 def test_rows_can_be_chosen(call):
-    call("predict", "people.lsvm", "people.csv", "-o", "out.csv", "--where", "age=30")
-    # Age is a feature: without it the model cannot answer.
-    assert not Path("out.csv").exists()
     people = pd.read_csv("people.csv").assign(part=["a", "b"] * 150)
     people.to_csv("new.csv", index=False)
     result = call("predict", "people.lsvm", "new.csv", "--where", "part=b", "--json")
@@ -99,6 +96,20 @@ def test_rows_can_be_chosen(call):
     out = ("-o", "out.csv", "--json")
     result = call("predict", "people.lsvm", "new.csv", "--where", "part=b", *out)
     assert json.loads(result.stdout) == {"predictions": "out.csv", "n_rows": 150}
+
+
+@pytest.mark.parametrize("way", ["whole", "streamed"])
+def test_rows_can_be_chosen_by_a_column_of_the_model(call, request, way):
+    if way == "streamed":
+        request.getfixturevalue("streamed")
+    people = pd.read_csv("people.csv")
+    part = people[people["town"] == "Ulm"]
+    expected = load("people.lsvm").predict(part).tolist()
+    predict = ("predict", "people.lsvm", "people.csv", "--where", "town=Ulm")
+    assert call(*predict).stdout.splitlines()[1:] == expected
+    evaluate = ("evaluate", "people.lsvm", "people.csv", "--where", "town=Ulm")
+    found = json.loads(call(*evaluate, "--json", "-q").stdout)
+    assert found["n_rows"] == len(part)
 
 
 @pytest.mark.parametrize(
@@ -132,19 +143,21 @@ def test_a_wrong_value_late_in_a_file_leaves_nothing(call, streamed):
 
 
 def test_evaluate_scores_the_rows(call):
-    result = call("evaluate", "people.lsvm", "people.csv", "--json")
-    people = pd.read_csv("people.csv")
+    result = call("evaluate", "people.lsvm", "others.csv", "--json")
+    people = pd.read_csv("others.csv")
     scores = score_model(load("people.lsvm"), people, people["happy"])
     found = json.loads(result.stdout)
+    headline = found.pop("rows")["headline"]
+    assert headline == "100 rows, none of which was in the fit."
     assert found.pop("model") == "people.lsvm"
-    assert found.pop("data") == "people.csv"
+    assert found.pop("data") == "others.csv"
     assert found == json.loads(json.dumps(scores.to_dict()))
-    text = call("evaluate", "people.lsvm", "people.csv").stdout
-    assert text == f"{scores}\n"
+    text = call("evaluate", "people.lsvm", "others.csv").stdout
+    assert text == f"{headline}\n\n{scores}\n"
 
 
 def test_evaluate_takes_another_target(call):
-    people = pd.read_csv("people.csv").rename(columns={"happy": "glad"})
+    people = pd.read_csv("others.csv").rename(columns={"happy": "glad"})
     people.to_csv("new.csv", index=False)
     result = call("evaluate", "people.lsvm", "new.csv")
     assert result.exit_code == 1
@@ -153,13 +166,13 @@ def test_evaluate_takes_another_target(call):
 
 
 def test_evaluate_takes_the_rows_that_are_chosen(call):
-    people = pd.read_csv("people.csv").assign(part=["a"] * 100 + ["b"] * 200)
+    people = pd.read_csv("others.csv").assign(part=["a"] * 40 + ["b"] * 60)
     people.to_csv("new.csv", index=False)
     command = ("evaluate", "people.lsvm", "new.csv", "--where", "part=a", "--json")
     found = json.loads(call(*command).stdout)
-    part = people.head(100)
+    part = people.head(40)
     right = load("people.lsvm").predict(part) == part["happy"]
-    assert found["n_rows"] == 100
+    assert found["n_rows"] == 40
     assert found["accuracy"]["value"] == pytest.approx(right.mean())
 
 

@@ -21,6 +21,7 @@ def test_limits_reach_the_server(call, asked):
     result = call(
         *("serve", "people.lsvm", "--host", "localhost", "--port", "0", "--name", "a"),
         *("--max-body", "2", "--max-rows", "50", "--timeout", "1.5"),
+        *("--max-per-address", "0"),
     )
     assert result.exit_code == 0, result.output
     assert "Serving people.lsvm at http://localhost:0" in result.stderr
@@ -33,6 +34,7 @@ def test_limits_reach_the_server(call, asked):
         "max_body": 2 * 2**20,
         "max_rows": 50,
         "timeout": 1.5,
+        "max_per_address": 0,
     }
 
 

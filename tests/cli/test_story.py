@@ -1,25 +1,49 @@
-"""The three commands that the README shows, on a sample of their table."""
+"""The first commands that the README shows."""
 
+import re
 import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
 from adult_story import COMMANDS
+from tables import ROOT
 
 from localsvm.data import read_table
 from localsvm.export import load
 
 
-def test_three_commands_give_a_model_that_runs_anywhere(call):
+def first_commands():
+    """Commands of the first shell block of the README, as they are printed."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    block = next(
+        block for block in re.findall(r"```\n(.*?)```", text, re.S) if "$ " in block
+    )
+    return [line[2:] for line in block.splitlines() if line.startswith("$ ")]
+
+
+@pytest.fixture
+def alone(call, tmp_path):
+    """Call the command in an empty folder."""
+    for path in tmp_path.iterdir():
+        path.unlink()
+    return call
+
+
+def test_the_first_commands_run_as_printed_in_an_empty_folder(alone):
     runtime = pytest.importorskip("onnxruntime")
-    told = []
-    for command in COMMANDS:
-        result = call(*shlex.split(command)[1:], "--quiet")
+    told = {}
+    for command in first_commands():
+        program, name, *options = shlex.split(command)
+        assert program == "localsvm"
+        result = alone(name, *options, "--quiet")
         assert result.exit_code == 0, result.output
-        told.append(result.stdout)
-    assert "On rows that it had not seen" in told[0]
-    assert "Predicted class" in told[1]
-    assert "contribution" in told[1]
+        told[name] = result.stdout
+    assert "On rows that it had not seen" in told["fit"]
+    assert "Predicted class" in told["explain"]
+    assert "contribution" in told["explain"]
+    assert told["report"].startswith("667 rows that were not in the fit; 1,333 of")
+    assert Path("report.html").exists()
 
     rows = read_table("adult.csv.gz", target="income", where="split=test").X
     session = runtime.InferenceSession("income.onnx")
@@ -35,9 +59,24 @@ def test_three_commands_give_a_model_that_runs_anywhere(call):
     assert set(labels) == {"<=50K", ">50K"}
 
 
-def test_the_readme_shows_these_commands():
-    from tables import ROOT
+def test_the_readme_shows_the_commands_of_its_record():
+    assert first_commands() == list(COMMANDS)
 
-    text = (ROOT / "README.md").read_text()
-    for command in COMMANDS:
-        assert f"$ {command}\n" in text
+
+def test_a_sample_is_a_table_that_is_not_replaced(alone):
+    result = alone("sample")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("Table: adult.csv.gz (")
+    assert "2,000 rows and 16 columns" in result.stdout
+    assert read_table("adult.csv.gz", target="income").X.shape == (2000, 15)
+    again = alone("sample")
+    assert again.exit_code == 2
+    assert "adult.csv.gz exists" in again.stderr
+    assert alone("sample", "adult", "-o", "people.csv.gz").exit_code == 0
+    assert Path("people.csv.gz").read_bytes() == Path("adult.csv.gz").read_bytes()
+
+
+def test_an_unknown_sample_is_named(alone):
+    result = alone("sample", "iris")
+    assert result.exit_code == 2
+    assert "There is no sample 'iris'; expected one of 'adult'." in result.stderr

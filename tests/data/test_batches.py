@@ -76,6 +76,20 @@ def test_rows_are_chosen_in_every_batch(tmp_path, small_blocks, name):
     assert found["count"][1000] == 0.5
 
 
+@pytest.mark.parametrize("whole_below", [0, 2**25])
+def test_the_column_of_the_chosen_rows_can_stay(tmp_path, small_blocks, whole_below):
+    write(tmp_path / "a.csv")
+    choice = {"where": "part=two", "keep": ["part", "absent"]}
+    batches = read_batches(tmp_path / "a.csv", whole_below=whole_below, **choice)
+    found = pd.concat([batch.X for batch in batches])
+    assert set(found["part"]) == {"two"}
+
+
+def test_a_target_leaves_even_if_it_is_kept():
+    choice = {"target": "split", "where": "split=train"}
+    assert "split" not in read_table(sample_path(), keep="split", **choice).X
+
+
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
 def test_a_value_that_no_row_has_is_told_at_the_end(tmp_path, small_blocks, name):
     write(tmp_path / name)

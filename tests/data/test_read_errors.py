@@ -367,3 +367,15 @@ def test_damaged_files_raise_nothing_else(tmp_path, ending):
         except (ValueError, OSError):
             n_refused += 1
     assert n_refused > 10
+
+
+def test_too_little_memory_is_no_damaged_file(tmp_path, monkeypatch):
+    path = tmp_path / "t.parquet"
+    pyarrow.parquet.write_table(pa.table({"a": [1.0], "b": [2.0]}), path)
+
+    def read(self):
+        raise pa.ArrowMemoryError("malloc of size 33305664 failed")
+
+    monkeypatch.setattr(pyarrow.parquet.ParquetFile, "read", read)
+    with pytest.raises(MemoryError, match="does not fit into memory: malloc of size"):
+        read_table(path)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.optimize import approx_fprime
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
@@ -11,9 +12,11 @@ from sklearn.preprocessing import StandardScaler
 
 from localsvm import ClusteredSVC, MixtureSVC
 from localsvm.data import make_xor
+from localsvm.estimators import _mixture_start
 from localsvm.estimators._mixture_em import surviving
 from mixture_models import MODELS, TIGHT
 from oracles import linear_svm, mixture
+from staged_data import training_rows
 
 
 def decisions_of(model, X):
@@ -327,3 +330,32 @@ def test_multi_feature_recipe():
         for columns in sets.values()
     )
     assert stack.fit(X[:400], y[:400]).score(X[400:], y[400:]) > alone
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+def test_rows_far_from_the_origin_have_a_scale(seed, storage):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((200, 2))
+    y = (X[:, 0] > 0).astype(int)
+    near = MixtureSVC(3, random_state=0, max_iter=5).fit(storage(X), y)
+    far = MixtureSVC(3, random_state=0, max_iter=5).fit(storage(X + 1e9), y)
+    scales = [
+        model._gate_rows(training_rows(storage(rows), y)).scale
+        for model, rows in ((near, X), (far, X + 1e9))
+    ]
+    assert scales[1] == pytest.approx(scales[0], rel=1e-5)
+    assert np.isfinite(far.decision_function(storage(X + 1e9))).all()
+
+
+def test_few_kinds_of_rows_need_no_rows_to_stop_by(monkeypatch):
+    monkeypatch.setattr(_mixture_start, "_EARLY_STOPPING_ROWS", 100)
+    X = np.repeat([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], 100, axis=0)
+    y = np.repeat([0, 1, 1], 100)
+    for seed in range(10):
+        model = MixtureSVC(2, random_state=seed).fit(X, y)
+        assert model.score(X, y) == 1
+    # Of this seed, no kind of rows is set aside.
+    asked = MixtureSVC(2, random_state=0, early_stopping=True)
+    with pytest.raises(ValueError, match="Set early_stopping=False"):
+        asked.fit(X, y)

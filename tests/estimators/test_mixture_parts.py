@@ -21,14 +21,17 @@ from engine_data import (
 from localsvm import GradientMetric, MixtureSVC, load, save
 from localsvm.cluster import ParallelKMeans
 from localsvm.engine import Batches, NotEnoughMemoryError, options
+from localsvm.engine._block import Block
 from localsvm.engine._open import open_partitions
-from localsvm.estimators import _mixture_part_steps
+from localsvm.estimators import _mixture_part_steps, _mixture_start
 from localsvm.estimators._base import TrainingRows
 from localsvm.estimators._gates import GateStep
 from localsvm.estimators._mixture_em import StepOptions, expectation, weighted_by
 from localsvm.estimators._mixture_part_experts import ExpertRows
 from localsvm.estimators._mixture_part_steps import PartitionSteps, PartTargets
 from localsvm.estimators._mixture_partitions import PartitionFit
+from localsvm.estimators._mixture_parts import merge_scanned_rows, scan_rows
+from localsvm.estimators._mixture_start import HoldOut
 from localsvm.solvers import RowTargets, SolverOptions
 from mixture_models import TIGHT
 
@@ -391,3 +394,27 @@ def test_model_file_of_a_fit_to_partitions(tmp_path):
     assert {"scan", "cluster", "write", "expect", "gate", "solve"} == set(
         model.fit_report_
     )
+
+
+def test_partitions_far_from_the_origin_have_the_scale_of_all_rows():
+    rng = np.random.default_rng(0)
+    X = 1e9 + rng.standard_normal((300, 2))
+    y = (X[:, 0] > 1e9).astype(int)
+    blocks = [
+        Block(X[i : i + 100], y[i : i + 100], np.ones(100)) for i in (0, 100, 200)
+    ]
+    found = [scan_rows(block, HoldOut(0.0, 0), 0, 100) for block in blocks]
+    merged = merge_scanned_rows(merge_scanned_rows(found[0], found[1]), found[2])
+    expected = np.square(X - X.mean(axis=0)).sum()
+    assert merged["spread"] == pytest.approx(expected, rel=1e-6)
+
+
+def test_few_kinds_of_rows_in_partitions_need_no_rows_to_stop_by(monkeypatch):
+    monkeypatch.setattr(_mixture_start, "_EARLY_STOPPING_ROWS", 100)
+    X = np.repeat([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], 100, axis=0)
+    y = np.repeat([0, 1, 1], 100)
+    order = np.random.default_rng(0).permutation(300)
+    X, y = X[order], y[order]
+    for seed in range(5):
+        model = MixtureSVC(2, random_state=seed).fit(Batches.of(X, y, rows=100))
+        assert model.score(X, y) == 1

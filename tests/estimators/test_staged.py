@@ -13,7 +13,8 @@ from localsvm.cluster._distinct import distinct_rows
 from localsvm.estimators import _staged
 from localsvm.estimators._leave_one_out import confidences
 from localsvm.estimators._preparation import SCALINGS
-from localsvm.estimators._stages import StageSizes, typical_distance
+from localsvm.estimators._staged_setting import StageSizes
+from localsvm.estimators._stages import typical_distance
 from localsvm.inspect import explain
 from staged_data import GIVEN, SEED, make_rows
 

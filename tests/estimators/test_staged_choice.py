@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 import warnings
 from dataclasses import replace
 
@@ -17,12 +16,14 @@ from localsvm.estimators._staged_choice import (
     _TRIAL_ROWS,
     _TRIAL_SHARE,
     Chooser,
+)
+from localsvm.estimators._staged_evaluation import (
     Evaluation,
     _needed_lead,
     selection_table,
 )
+from localsvm.estimators._staged_setting import StagedSetting, StageSizes
 from localsvm.estimators._staged_trial import Trial, stratified_folds
-from localsvm.estimators._stages import StagedSetting, StageSizes
 from staged_data import GIVEN, make_fitter, make_rows, training_rows
 
 SETTING = StagedSetting("none", None, None, 1.0, 200, 2.0, 10.0, 0.0)
@@ -52,7 +53,8 @@ def evaluation_of(wrong, thresholds, weight=None):
     wrong = np.array(wrong, dtype=bool)
     weight = np.ones(wrong.shape[1]) if weight is None else np.array(weight, float)
     settings = [replace(SETTING, threshold=threshold) for threshold in thresholds]
-    return Evaluation("threshold", settings, wrong, weight, 100, 0.5)
+    cell_sizes = [setting.cell_size for setting in settings]
+    return Evaluation("threshold", settings, wrong, weight, 100, 0.5, cell_sizes)
 
 
 def first_wrong(*counts, n_rows=40):
@@ -64,7 +66,7 @@ def test_nothing_is_tried_where_all_is_given(monkeypatch):
     def refuse(*_):
         raise AssertionError("asked")
 
-    monkeypatch.setattr(Chooser, "choose", refuse)
+    monkeypatch.setattr(Chooser, "_choose", refuse)
     monkeypatch.setattr(Trial, "__init__", refuse)
     X, y = make_rows(100)
     model = StagedSVC(**GIVEN).fit(X, y)
@@ -371,18 +373,15 @@ def test_table_keeps_one_line_per_setting_and_rows():
 @pytest.mark.parametrize("max_time", [1e-6, 0.1])
 def test_tiny_time_limit_warns_once_and_gives_a_model(max_time):
     X, y = make_rows()
-    start = time.perf_counter()
     with pytest.warns(ConvergenceWarning, match="not enough to choose") as caught:
         model = StagedSVC(random_state=0, max_time=max_time).fit(X, y)
-    assert time.perf_counter() - start < 5
     text = [str(w.message) for w in caught if "choose" in str(w.message)]
     assert len(text) == 1
     assert f"max_time={max_time} " in text[0]
     assert "kernel" in text[0]
     assert "cells" in text[0]
     assert caught[0].filename == __file__
-    # How good it is depends on how far the solver came, and so on the machine.
-    assert set(model.predict(X)) <= set(y)
+    assert model.score(X, y) > 0.6
     assert set(model.best_params_) <= set(GIVEN)
 
 

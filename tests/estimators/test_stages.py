@@ -9,10 +9,13 @@ from scipy import sparse
 
 from localsvm import StagedSVC
 from localsvm.estimators import _staged, _stages
-from localsvm.estimators._stages import (
+from localsvm.estimators._staged_setting import (
+    HardRows,
     SecondGrid,
     StagedSetting,
     StageSizes,
+)
+from localsvm.estimators._stages import (
     default_regions,
     densified,
     typical_distance,
@@ -20,7 +23,6 @@ from localsvm.estimators._stages import (
 from staged_data import GIVEN, make_fitter, make_rows, training_rows
 
 SETTING = StagedSetting("none", None, None, 1.0, 50, 2.0, 10.0, 1.0)
-ONE_MODEL, CELLS = StageSizes(0, 10_000), StageSizes(0, 50)
 
 
 def margin_with(n_rows, n_hard):
@@ -50,7 +52,7 @@ def scaled_rows(n_samples=200, n_classes=2):
 )
 def test_hard_rows_are_filled_up_and_never_cut(n_hard, fewest_hard, n_kept):
     margin = margin_with(100, n_hard)
-    hard = StageSizes(fewest_hard, largest_model=5).hard_rows(margin)
+    hard = StageSizes(fewest_hard, largest_model=5).hard_rows(margin, 50).index
     assert len(hard) == n_kept
     assert (np.diff(hard) > 0).all()
     easy = np.setdiff1d(np.arange(100), hard)
@@ -61,32 +63,53 @@ def test_hard_rows_are_filled_up_and_never_cut(n_hard, fewest_hard, n_kept):
 
 def test_margin_of_one_is_not_hard():
     margin = np.array([1.0, 0.999, 1.0, 3.0])
-    assert StageSizes(fewest_hard=0).hard_rows(margin).tolist() == [1]
+    assert StageSizes(fewest_hard=0).hard_rows(margin, None).index.tolist() == [1]
 
 
 def test_equal_margins_are_taken_in_the_order_of_rows():
-    hard = StageSizes(fewest_hard=3).hard_rows(np.full(8, 1.5))
-    assert hard.tolist() == [0, 1, 2]
+    hard = StageSizes(fewest_hard=3).hard_rows(np.full(8, 1.5), None)
+    assert hard.index.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
     ("share", "expected"),
-    [(1.0, (8000, 10_000)), (0.5, (4000, 5000)), (0.01, (2000, 2000))],
+    [(1.0, (8000, 20_000)), (0.5, (4000, 10_000)), (0.01, (2000, 2000))],
 )
 def test_shrunk_sizes_treat_a_part_as_the_whole(share, expected):
     shrunk = StageSizes().shrunk(share)
     assert (shrunk.fewest_hard, shrunk.largest_model) == expected
 
 
-def test_cells_begin_above_the_largest_model():
-    sizes = StageSizes(largest_model=50)
-    assert not sizes.in_cells(50)
-    assert sizes.in_cells(51)
+@pytest.mark.parametrize(
+    ("cell_size", "n_rows", "expected"),
+    [
+        ("auto", 50, None),
+        ("auto", 51, 200),
+        (None, 5000, None),
+        (300, 301, 300),
+        (300, 300, None),
+        (1000, 60, None),
+    ],
+)
+def test_hard_rows_are_cut_above_the_largest_model(cell_size, n_rows, expected):
+    sizes = StageSizes(fewest_hard=n_rows, largest_model=50)
+    hard = sizes.hard_rows(np.linspace(0, 2, n_rows), cell_size)
+    assert len(hard.index) == n_rows
+    assert hard.cell_size == (None if expected and n_rows <= expected else expected)
 
 
-def cut_from_above(sizes, margin):
+def test_one_model_takes_all_rows_only_where_they_are_not_too_many():
+    margin = margin_with(100, 60)
+    for largest_model, n_kept in ((100, 100), (99, 60)):
+        sizes = StageSizes(fewest_hard=0, largest_model=largest_model)
+        assert len(sizes.hard_rows(margin, None).index) == n_kept
+        assert len(sizes.hard_rows(margin, 20).index) == 100
+
+
+def cut_from_above(sizes, margin, cell_size):
     """What StageSizes.hard_rows must not do."""
-    return np.sort(np.argsort(margin, kind="stable")[: sizes.largest_model])
+    index = np.sort(np.argsort(margin, kind="stable")[:cell_size])
+    return HardRows(index, None)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +179,7 @@ def test_margin_is_at_most_that_of_a_fit_without_the_row():
 
 def test_second_stage_in_one_model_has_the_width_of_all_rows():
     rows = scaled_rows()
-    model = make_fitter().fit_second(rows, SETTING, ONE_MODEL)
+    model = make_fitter().fit_second(rows, SETTING, None)
     assert model.n_regions_ == 1
     assert model.n_neighbors_ == 200
     assert model.gamma_[0] == pytest.approx(2.0 / typical_distance(rows.X))
@@ -165,21 +188,22 @@ def test_second_stage_in_one_model_has_the_width_of_all_rows():
 
 def test_second_stage_in_cells_has_a_width_for_each():
     rows = scaled_rows()
-    model = make_fitter().fit_second(rows, SETTING, CELLS)
+    model = make_fitter().fit_second(rows, SETTING, 50)
     assert model.n_neighbors_ == 50
     solved = model.gamma_[model.C_ > 0]
     assert len(np.unique(solved)) > 1
-    twice = make_fitter().fit_second(rows, replace(SETTING, gamma_factor=4.0), CELLS)
+    twice = make_fitter().fit_second(rows, replace(SETTING, gamma_factor=4.0), 50)
     np.testing.assert_allclose(twice.gamma_[twice.C_ > 0], 2 * solved)
 
 
+@pytest.mark.parametrize("cell_size", [None, 50])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_trial_of_one_model_is_its_fit(n_classes):
+def test_trial_of_a_second_stage_is_its_fit(n_classes, cell_size):
     rows = scaled_rows(250, n_classes)
     fitter = make_fitter(classes=np.arange(n_classes), tol=0.001)
-    grid = SecondGrid(50, (1.0, 4.0), (1.0, 10.0, 100.0))
+    grid = SecondGrid(cell_size, (1.0, 4.0), (1.0, 10.0, 100.0))
     train, held_out = rows.take(np.arange(200)), rows.X[200:]
-    scores = fitter.score_second(rows, 200, grid, ONE_MODEL)
+    scores = fitter.score_second(rows, 200, grid)
     assert scores.shape == (6, 50, 1 if n_classes == 2 else 3)
     for score, (gamma_factor, kernel_C) in zip(
         scores,
@@ -187,7 +211,7 @@ def test_trial_of_one_model_is_its_fit(n_classes):
         strict=True,
     ):
         setting = replace(SETTING, gamma_factor=gamma_factor, kernel_C=kernel_C)
-        fitted = fitter.fit_second(train, setting, ONE_MODEL)._decide(held_out)
+        fitted = fitter.fit_second(train, setting, cell_size)._decide(held_out)
         if n_classes == 2:
             np.testing.assert_allclose(score, fitted, atol=0.15)
         else:
@@ -197,27 +221,25 @@ def test_trial_of_one_model_is_its_fit(n_classes):
 def test_trial_in_cells_scores_each_setting_as_it_would_alone():
     rows = scaled_rows(250)
     fitter = make_fitter()
-    both = fitter.score_second(
-        rows, 200, SecondGrid(50, (1.0, 4.0), (1.0, 10.0)), CELLS
-    )
+    both = fitter.score_second(rows, 200, SecondGrid(50, (1.0, 4.0), (1.0, 10.0)))
     assert both.shape == (4, 50, 1)
     for scores, (gamma_factor, kernel_C) in zip(
         both, [(1.0, 1.0), (1.0, 10.0), (4.0, 1.0), (4.0, 10.0)], strict=True
     ):
         grid = SecondGrid(50, (gamma_factor,), (kernel_C,))
-        (alone,) = fitter.score_second(rows, 200, grid, CELLS)
+        (alone,) = fitter.score_second(rows, 200, grid)
         np.testing.assert_allclose(scores, alone, atol=0.15)
     assert np.abs(np.diff(both, axis=0)).max(axis=(1, 2)).min() > 0.2
 
 
-@pytest.mark.parametrize("sizes", [ONE_MODEL, CELLS], ids=["one", "cells"])
-def test_held_out_labels_do_not_change_a_trial(sizes):
+@pytest.mark.parametrize("cell_size", [None, 50])
+def test_held_out_labels_do_not_change_a_trial(cell_size):
     rows = scaled_rows(250)
     other = rows.class_index.copy()
     other[200:] = 1 - other[200:]
-    grid = SecondGrid(50, (2.0,), (10.0,))
+    grid = SecondGrid(cell_size, (2.0,), (10.0,))
     scores = [
-        make_fitter().score_second(given, 200, grid, sizes)
+        make_fitter().score_second(given, 200, grid)
         for given in (rows, replace(rows, class_index=other))
     ]
     np.testing.assert_array_equal(*scores)
@@ -230,7 +252,14 @@ def test_held_out_labels_do_not_change_a_trial(sizes):
     [(1, 1), (39, 1), (100, 5), (400, 20), (2100, 21), (80_000, 800), (10**6, 800)],
 )
 def test_one_region_per_hundred_rows(n_rows, n_regions):
-    assert default_regions(n_rows) == n_regions
+    assert default_regions(n_rows, 2) == n_regions
+
+
+def test_many_classes_have_a_region_each():
+    assert default_regions(4000, 50) == 40
+    assert default_regions(4000, 51) == 51
+    assert default_regions(4000, 300) == 200
+    assert default_regions(10**6, 300) == 800
 
 
 def test_typical_distance_is_that_of_a_row_to_the_middle():

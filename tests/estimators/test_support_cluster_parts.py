@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
+from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.mixture import GaussianMixture
 
@@ -235,3 +236,25 @@ def test_chunks_without_rows_are_predicted():
 def test_predictions_need_a_fitted_model():
     with pytest.raises(NotFittedError):
         SupportClusterSVC().predict(da.ones((4, 2)))
+
+
+def test_partitions_are_about_as_accurate_as_rows_in_memory():
+    losses = []
+    for seed in range(4):
+        X, y = make_classification(
+            11_000,
+            10,
+            n_informative=6,
+            n_clusters_per_class=4,
+            class_sep=0.9,
+            flip_y=0.05,
+            random_state=seed,
+        )
+        train, test = slice(8000), slice(8000, None)
+        batches = Batches.of(X[train], y[train], rows=2000)
+        accuracy = [
+            SupportClusterSVC(random_state=0).fit(*rows).score(X[test], y[test])
+            for rows in ((X[train], y[train]), (batches,))
+        ]
+        losses.append(accuracy[0] - accuracy[1])
+    assert np.mean(losses) < 0.002

@@ -1,6 +1,7 @@
 """SupportClusterSVC on streams and on given summaries."""
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import KMeans
+from sklearn.exceptions import NotFittedError
 
 from conftest import store
 from localsvm import SupportClusterSVC
@@ -90,7 +92,7 @@ def test_clusters_are_those_of_the_clusterer(three_classes):
         np.testing.assert_allclose(own.covariance, expected.covariance, atol=1e-12)
 
 
-def test_learning_waits_until_it_is_asked_for(monkeypatch, two_moons):
+def test_only_partial_fit_learns(monkeypatch, two_moons):
     X, y = two_moons
     learned = []
     original = _support_cluster_base.learn_clusters
@@ -99,15 +101,29 @@ def test_learning_waits_until_it_is_asked_for(monkeypatch, two_moons):
         "learn_clusters",
         lambda *arguments: learned.append(1) or original(*arguments),
     )
-    model = stream(SupportClusterSVC(10), X, y, 50)
-    assert not learned
-    model.predict(X)
-    model.decision_function(X)
-    assert model.n_iter_ >= 1
+    model = SupportClusterSVC(10).partial_fit(X, y)
     assert len(learned) == 1
+    before = dict(vars(model))
+    assert hasattr(model, "duality_gap_")
+    assert model.n_iter_ >= 1
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(model.predict, [X] * 4))
+    model.decision_function(X)
+    assert len(learned) == 1
+    assert vars(model) == before
     model.partial_fit(X, y).predict(X)
     assert len(learned) == 2
     assert set(model.fit_report_) == {"cluster", "learn"}
+
+
+def test_one_class_so_far_has_no_svm(two_moons):
+    X, y = two_moons
+    model = SupportClusterSVC(10).partial_fit(X[y == 1], y[y == 1])
+    assert not hasattr(model, "duality_gap_")
+    with pytest.raises(NotFittedError, match=r"rows of one class \(1\)"):
+        model.predict(X)
+    model.partial_fit(X[y == 0], y[y == 0])
+    assert model.score(X, y) > 0.8
 
 
 def test_predictions_follow_the_stream():
@@ -141,7 +157,7 @@ def test_classes_may_turn_up_later(three_classes):
     model = SupportClusterSVC(10)
     model.partial_fit(X[order[:20]], y[order[:20]])
     assert model.classes_.tolist() == ["ash"]
-    with pytest.raises(ValueError, match=r"greater than one; got 1 class \('ash'\)"):
+    with pytest.raises(NotFittedError, match=r"rows of one class \('ash'\)"):
         model.predict(X)
     model.partial_fit(X[order[20:]], y[order[20:]])
     assert model.classes_.tolist() == ["ash", "birch", "cedar"]

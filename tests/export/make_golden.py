@@ -13,11 +13,15 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
+from sklearn.pipeline import Pipeline
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import localsvm
+from localsvm import ClusteredSVC
+from localsvm.data import RowSketch, TableEncoder, row_hashes
 from model_file_data import fitted, rows_of
 
 VERSION = 1
@@ -33,6 +37,7 @@ CASES = (
     *("staged-cells", "metric", "metric-diagonal", "pipeline"),
     *("pipeline-scalers", "table", "sigmoid", "isotonic"),
 )
+ROWS = FOLDER / "fitted-rows-2.lsvm"
 _N_ROWS = 8
 
 
@@ -52,6 +57,23 @@ def plain_answers(model, X):
     return found
 
 
+def model_of_rows():
+    """Model of a table with columns of every kind, its rows and labels."""
+    number = np.r_[0, np.arange(39)] / 8
+    X = pd.DataFrame(
+        {
+            "number": np.where(number == 2, np.nan, number),
+            "word": np.where(number > 2, "ä", "b"),
+            "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(number // 1, "D"),
+            "yes": number > 3,
+        }
+    )
+    y = np.where(number % 1 < 0.5, "low", "high")
+    steps = [("table", TableEncoder()), ("model", ClusteredSVC(2, random_state=0))]
+    model = Pipeline(steps)
+    return model.fit(X, y), X, y
+
+
 def main():
     """Write what is missing."""
     FOLDER.mkdir(exist_ok=True)
@@ -60,6 +82,10 @@ def main():
         if case not in expected:
             localsvm.save(fitted(case), golden_path(case), notes={"case": case})
             expected[case] = plain_answers(fitted(case), rows_of(case)[:_N_ROWS])
+    if not ROWS.exists():
+        model, X, y = model_of_rows()
+        sketch = RowSketch.of(row_hashes(X, y, model[0]))
+        localsvm.save(model, ROWS, fitted_rows=sketch)
     lines = [f"{json.dumps(case)}: {json.dumps(expected[case])}" for case in expected]
     EXPECTED.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import localsvm
-from localsvm.export import describe_file
+from localsvm.data import row_hashes
+from localsvm.export import describe_file, load_file
 from model_file_data import rows_of
 
 _SPEC = importlib.util.spec_from_file_location(
@@ -46,8 +47,16 @@ def test_a_golden_file_is_described(case):
     assert described.notes == {"case": case}
 
 
+def test_a_golden_file_recognises_its_rows():
+    sketch = load_file(make_golden.ROWS).fitted_rows
+    model, X, y = make_golden.model_of_rows()
+    assert (sketch.n_rows, sketch.n_repeated) == (40, 2)
+    assert sketch.contains(row_hashes(X, y, model[0])).all()
+    assert not sketch.contains(row_hashes(X, y[::-1], model[0]))[y != y[::-1]].any()
+
+
 def test_golden_files_are_complete_and_small():
     assert set(EXPECTED) == set(make_golden.CASES)
     files = list(make_golden.FOLDER.iterdir())
-    assert len(files) == len(EXPECTED) + 1
+    assert len(files) == len(EXPECTED) + 2
     assert sum(file.stat().st_size for file in files) < 400_000

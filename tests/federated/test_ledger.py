@@ -1,6 +1,8 @@
 import json
 import multiprocessing
 import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -162,6 +164,123 @@ def test_what_cannot_be_written_is_not_released(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="disk full"):
         party(ledger).summarize(X, Y)
     assert ledger.entries == Ledger.load(tmp_path / "ledger").entries == ()
+
+
+def test_a_symbolic_link_stays_a_link_to_the_one_ledger(tmp_path):
+    path, link = tmp_path / "ledger", tmp_path / "elsewhere" / "link"
+    link.parent.mkdir()
+    link.symlink_to(path)
+    Ledger().save(link)
+    Ledger.load(link).enter("a", min_size())
+    assert link.is_symlink()
+    assert [each.name for each in link.parent.iterdir()] == ["link"]
+    with pytest.raises(ValueError, match="has 1 release"):
+        Ledger.load(path).enter("a", min_size())
+
+
+def test_a_link_that_is_turned_later_does_not_change_the_ledger(tmp_path):
+    path, link = tmp_path / "ledger", tmp_path / "link"
+    link.symlink_to(path)
+    ledger = Ledger()
+    ledger.save(link)
+    link.unlink()
+    link.symlink_to(tmp_path / "other")
+    ledger.enter("a", min_size())
+    assert len(Ledger.load(path).entries) == 1
+
+
+def test_a_ledger_of_two_names_is_refused(tmp_path):
+    """Each name would keep its own entries after the first one."""
+    Ledger().save(tmp_path / "ledger")
+    os.link(tmp_path / "ledger", tmp_path / "second")
+    with pytest.raises(ValueError, match=r"2 names \(hard links\)"):
+        Ledger.load(tmp_path / "second").enter("a", min_size())
+
+
+@pytest.mark.parametrize("in_file", [False, True])
+def test_threads_do_not_release_more_than_one_of_them_may(
+    tmp_path, monkeypatch, in_file
+):
+    ledger = Ledger(max_releases=3)
+    if in_file:
+        ledger.save(tmp_path / "ledger")
+    check, together = ledger._accounts_with, threading.Barrier(8)
+
+    def check_slowly(entry):
+        accounting = check(entry)
+        threading.Event().wait(0.01)  # lets other threads run before it is recorded
+        return accounting
+
+    monkeypatch.setattr(ledger, "_accounts_with", check_slowly)
+
+    def release(number):
+        together.wait(60)
+        try:
+            return ledger.enter(f"party {number}", min_size())["release"]
+        except ValueError:
+            return None
+
+    with ThreadPoolExecutor(8) as threads:
+        made = list(threads.map(release, range(8)))
+    assert sorted(filter(None, made)) == [1, 2, 3]
+    assert len(ledger.entries) == 3
+
+
+def begin_and_enter(folder, name, barrier):
+    """Begin a ledger or go on with it, and enter one release, in every round."""
+    for number in range(25):
+        path = folder / f"ledger {number}"
+        barrier.wait(60)
+        try:
+            ledger = Ledger(max_releases=9)
+            ledger.save(path)
+        except FileExistsError:
+            ledger = Ledger.load(path)
+        ledger.enter(name, min_size())
+
+
+def test_processes_that_begin_a_ledger_together_lose_no_entry(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    barrier = context.Barrier(4)
+    names = [f"process {number}" for number in range(4)]
+    processes = [
+        context.Process(target=begin_and_enter, args=(tmp_path, name, barrier))
+        for name in names
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(120)
+    assert [process.exitcode for process in processes] == [0] * 4
+    for number in range(25):
+        entries = Ledger.load(tmp_path / f"ledger {number}").entries
+        assert sorted(entry.party for entry in entries) == names
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_fork_while_a_thread_enters_does_not_block_the_child(monkeypatch):
+    ledger, inside, go_on = Ledger(max_releases=9), threading.Event(), threading.Event()
+    check = ledger._accounts_with
+
+    def pause(entry):
+        inside.set()
+        go_on.wait(60)
+        return check(entry)
+
+    monkeypatch.setattr(ledger, "_accounts_with", pause)
+    thread = threading.Thread(target=ledger.enter, args=("a", min_size()))
+    thread.start()
+    assert inside.wait(60)
+    process = multiprocessing.get_context("fork").Process(
+        target=Ledger().enter, args=("b", min_size())
+    )
+    process.start()
+    process.join(60)
+    go_on.set()
+    thread.join()
+    ended = process.exitcode
+    process.kill()
+    assert ended == 0
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,7 @@ def test_data_that_make_no_sense_are_named():
 def test_a_failed_release_is_not_counted():
     X, y = blobs(15)
     party = Party("a")
-    with pytest.raises(ValueError, match="Each class has fewer than 50 rows"):
+    with pytest.raises(ValueError, match="Each class has fewer than 100 rows"):
         party.summarize(X, y, min_size(50))
     party.summarize(X, np.zeros(15, dtype=int), min_size(5))
 

@@ -14,7 +14,7 @@ def test_only_differential_privacy_is_called_a_guarantee():
 def test_promises_say_what_is_not_given():
     assert "No protection" in none().promise
     assert "a cluster of one row is that row" in none().promise
-    for words in ("not a formal guarantee", "differencing", "constant", "least 12"):
+    for words in ("not a formal guarantee", "differencing", "constant", "least 24"):
         assert words in min_size(12).promise
     for words in ("epsilon = 0.5", "delta = 1e-06", "this release", "one row"):
         assert words in dp(0.5, 1e-6, (0, 1)).promise

@@ -2,89 +2,88 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.mixture import GaussianMixture
 
 from federated_data import blobs, share
 from localsvm.cluster import summarize_rows
-from localsvm.cluster._gaussian_summary import GaussianSummary
 from localsvm.federated import min_size, random_centers
-from localsvm.federated._small_clusters import coarsen, join_small
+from localsvm.federated._small_clusters import Coarsening, join_small
 
 
-def summary_of_groups(sizes, seed, covariance="diag", n_features=2):
-    """Random rows of two classes in clusters of the given sizes, and the rows."""
+def rows_in_groups(sizes, seed, n_features=2):
+    """Random rows of one class, and the cluster of each."""
     rng = np.random.default_rng(seed)
     cluster = np.repeat(np.arange(len(sizes)), sizes)
-    X = rng.standard_normal((len(cluster), n_features))
-    label = np.where(np.arange(len(sizes)) % 2, "odd", "even")
-    parts = []
-    for name in ("even", "odd"):
-        own = label[cluster] == name
-        if own.any():
-            _, number = np.unique(cluster[own], return_inverse=True)
-            parts.append(
-                summarize_rows(X[own], number, label=name, covariance=covariance)
-            )
-    return GaussianSummary.concatenated(parts), X, label[cluster]
+    return rng.standard_normal((len(cluster), n_features)), cluster
+
+
+def coarse(X, clusters, k, round_to=1, covariance="diag", cells=None):
+    """Coarse clusters of the rows of one class."""
+    coarsening = Coarsening(min_size(k, round_to), covariance, X.shape[1], [])
+    return coarsening.apply(np.str_("one"), X, clusters, np.ones(X.shape[0]), cells)
 
 
 @given(
     sizes=st.lists(st.integers(1, 30), min_size=1, max_size=15),
-    k=st.integers(2, 25),
+    k=st.integers(2, 15),
     round_to=st.integers(1, 12),
     covariance=st.sampled_from(["diag", "full", "none"]),
     seed=st.integers(0, 1000),
 )
 @settings(max_examples=150, deadline=None)
 def test_no_cluster_is_small_and_no_row_is_lost(sizes, k, round_to, covariance, seed):
-    summary, X, y = summary_of_groups(sizes, seed, covariance)
-    least = max(k, 4) if covariance == "full" else k
-    enough = [name for name in ("even", "odd") if (y == name).sum() >= least]
-    if not enough:
-        with pytest.raises(ValueError, match="fewer than"):
-            coarsen(summary, None, min_size(k, round_to))
+    X, cluster = rows_in_groups(sizes, seed)
+    found = coarse(X, cluster, k, round_to, covariance)
+    if len(X) < 2 * k:
+        assert found.summary is None
+        assert found.rows == len(X)
         return
-    joined, _, dropped = join_small(summary, None, least)
-    assert joined.weight.min() >= least
-    assert joined.weight.sum() + sum(dropped.values()) == pytest.approx(len(X))
-    assert set(joined.label) == set(enough)
-    for name in enough:
-        own = joined.label == name
-        mean = joined.weight[own] @ joined.mean[own] / joined.weight[own].sum()
-        np.testing.assert_allclose(mean, X[y == name].mean(axis=0), atol=1e-9)
-    coarse = coarsen(summary, None, min_size(k, round_to))
-    np.testing.assert_allclose(coarse.summary.weight % round_to, 0)
-    assert coarse.summary.weight.min() >= round_to
-    rounding = np.abs(coarse.summary.weight - joined.weight)
-    assert (
-        rounding <= np.where(joined.weight < round_to, round_to, round_to / 2)
-    ).all()
-    for name, rows in coarse.dropped.items():
-        assert rows % round_to == 0
-        assert abs(rows - dropped[name]) <= round_to / 2
+    summary = found.summary
+    exact = np.bincount(groups_of(X, cluster, 2 * k))
+    assert exact.min() >= 2 * k
+    assert exact.sum() == len(X)
+    np.testing.assert_allclose(summary.weight % round_to, 0)
+    assert summary.weight.min() >= round_to
+    rounding = np.abs(summary.weight - exact)
+    assert (rounding <= np.where(exact < round_to, round_to, round_to / 2)).all()
+    assert summary.covariance_type == covariance
+    summary.check_covariance()
 
 
 @given(
     sizes=st.lists(st.integers(1, 8), min_size=2, max_size=12),
-    k=st.integers(2, 12),
+    k=st.integers(2, 6),
+    covariance=st.sampled_from(["diag", "full", "none"]),
     seed=st.integers(0, 1000),
 )
-@settings(max_examples=60, deadline=None)
-def test_joining_is_exact(sizes, k, seed):
-    rng = np.random.default_rng(seed)
-    cluster = np.repeat(np.arange(len(sizes)), sizes)
-    if len(cluster) < k:
+@settings(max_examples=100, deadline=None)
+def test_joined_clusters_have_the_moments_of_their_rows_but_for_rounding(
+    sizes, k, covariance, seed
+):
+    X, cluster = rows_in_groups(sizes, seed)
+    if len(X) < 2 * k:
         return
-    X = rng.standard_normal((len(cluster), 2))
-    summary = summarize_rows(X, cluster, covariance="full", label="one")
-    joined, cells, _ = join_small(summary, np.arange(len(sizes)), k)
-    # Every cluster went somewhere: find where by matching the totals.
-    target = join_targets(summary, k)
+    found = coarse(X, cluster, k, covariance=covariance, cells=np.arange(len(sizes)))
+    group = groups_of(X, cluster, 2 * k)
+    exact = summarize_rows(X, group)
+    deviation = np.sqrt(exact.covariance)
+    np.testing.assert_array_equal(found.summary.weight, exact.weight)
+    step = 8 * np.sqrt(2) * deviation / exact.weight[:, np.newaxis]
+    assert (np.abs(found.summary.mean - exact.mean) <= step / 2 + 1e-12).all()
+    target = join_targets(summarize_rows(X, cluster), 2 * k)
+    np.testing.assert_array_equal(found.cells, np.unique(target))
+    if covariance != "none":
+        rounded = np.sqrt(found.summary.with_covariance("diag").covariance)
+        np.testing.assert_array_equal(rounded, np.exp2(np.rint(np.log2(deviation))))
+
+
+def groups_of(X, cluster, least):
+    """Joined cluster of each row, in the order of the cells that give the names."""
+    exact = summarize_rows(X, cluster)
+    target = join_targets(exact, least)
     _, group = np.unique(target, return_inverse=True)
-    expected = summarize_rows(X, group[cluster], covariance="full", label="one")
-    np.testing.assert_allclose(joined.weight, expected.weight)
-    np.testing.assert_allclose(joined.mean, expected.mean, atol=1e-12)
-    np.testing.assert_allclose(joined.covariance, expected.covariance, atol=1e-12)
-    np.testing.assert_array_equal(cells, np.unique(target))
+    return group[cluster]
 
 
 def join_targets(summary, least):
@@ -109,12 +108,55 @@ def join_targets(summary, least):
     return target
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_the_smallest_cluster_joins_the_nearest(seed):
+    X, cluster = rows_in_groups([1, 4, 2, 8, 3, 3, 1, 5], seed)
+    summary = summarize_rows(X, cluster)
+    target = join_small(summary.weight, summary.mean, 6)
+    np.testing.assert_array_equal(target, join_targets(summary, 6))
+
+
+def test_correlations_are_multiples_of_an_eighth():
+    X, cluster = rows_in_groups([400], 0, n_features=3)
+    X[:, 2] = X[:, 0] + 0.3 * X[:, 1]
+    (matrix,) = coarse(X, cluster, 10, covariance="full").summary.covariance
+    deviation = np.sqrt(np.diagonal(matrix))
+    correlation = matrix / np.outer(deviation, deviation)
+    np.testing.assert_allclose(correlation, np.corrcoef(X.T), atol=0.13)
+    assert np.linalg.eigvalsh(matrix)[0] >= -1e-12
+    X[:, 2] = X[:, 0] ** 2
+    (matrix,) = coarse(X, cluster, 10, covariance="full").summary.covariance
+    deviation = np.sqrt(np.diagonal(matrix))
+    assert (matrix / np.outer(deviation, deviation) * 8 % 1 == 0).all()
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+def test_shares_of_rows_in_clusters_are_counted(storage):
+    """Rows that belong to several clusters: a share of one half counts half."""
+    X, _ = rows_in_groups([60], 0)
+    soft = np.full((60, 2), 0.5)
+    both = coarse(storage(X), soft, 5).summary
+    assert both.weight.tolist() == [30, 30]
+    np.testing.assert_array_equal(both.mean[0], both.mean[1])
+    X[:9, 0] = 0.125  # four and a half rows of each cluster
+    X[9:, 0] = 0
+    summary = coarse(storage(X), soft, 5).summary
+    assert (summary.mean[:, 0] == 0).all()
+
+
+def test_soft_clusterers_are_coarsened():
+    X, y = blobs(400)
+    shared = share("a", X, y, min_size(10), clusterer=GaussianMixture(4))
+    assert shared.summary.weight.min() >= 20
+    assert shared.summary.weight.sum() == pytest.approx(400, abs=20)
+
+
 def test_full_covariances_need_twice_as_many_rows_as_columns():
-    X, y = blobs(400, n_features=12)
+    X, y = blobs(400, n_features=18)
     shared = share("a", X, y, min_size(10, 1), n_clusters=30, covariance="full")
-    assert shared.summary.weight.min() >= 24
+    assert shared.summary.weight.min() >= 36
     shared = share("a", X, y, min_size(10, 1), n_clusters=30, covariance="diag")
-    assert 10 <= shared.summary.weight.min() < 24
+    assert 20 <= shared.summary.weight.min() < 36
 
 
 def test_a_small_class_is_left_out_and_its_name_stays_at_home():

@@ -19,6 +19,7 @@ from localsvm.inspect import (
     RegionWeightsDisplay,
     ReliabilityDisplay,
 )
+from localsvm.inspect._fit_report import _STAGES
 
 mpl.use("Agg")
 
@@ -44,7 +45,7 @@ def test_bars_are_the_seconds_of_the_stages(name):
     widths = [bar.get_width() for bar in display.bars_]
     np.testing.assert_allclose(widths, list(expected.values()))
     names = [label.get_text() for label in display.ax_.get_yticklabels()]
-    assert names == list(expected)
+    assert names == [_STAGES[stage] for stage in expected]
     title = display.ax_.get_title(loc="left")
     assert title.startswith(type(model).__name__)
     if hasattr(model, "duality_gap_"):

@@ -1,4 +1,7 @@
+import itertools
 import json
+import os
+import time
 
 import numpy as np
 import pandas as pd
@@ -9,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from localsvm import ClusteredSVC, NeighborSVC, StagedSVC
+from localsvm import ClusteredSVC, StagedSVC
 from localsvm._progress import listening
 from localsvm.data import make_xor
 from localsvm.inspect import _peer_race, _peers, compare_peers
@@ -51,7 +54,7 @@ def test_peers_are_scored_as_if_by_hand(model, xor):
         assert peer.accuracy.low < peer.accuracy.value < peer.accuracy.high
         assert (peer.n_train, peer.n_test) == (600, 300)
         assert peer.predict_us > 0
-        assert peer.fit_seconds > 0
+        assert peer.is_given == (peer.fit_seconds is None)
         assert peer.is_given == (peer.difference is None) == (peer.p_value is None)
 
 
@@ -87,7 +90,8 @@ def test_svc_gets_a_sample_of_every_class(model, xor):
     y = np.where(np.arange(600) == 599, 2, y)  # one row of a third class
     svc = compare_peers(model, X, y, X_test, y_test, sample=60)[2]
     assert svc.n_train == 60
-    assert svc.notes == ("fitted on a sample of 60 of 600 rows",)
+    assert svc.notes == ("fitted on a sample of 60 of 600 rows, so not compared",)
+    assert (svc.difference, svc.p_value) == (None, None)
     course = Course.of(model, (X, y), (X_test, y_test), 1.0, 0)
     counts = np.bincount(course.train_labels.true[course.train_order[:60]])
     assert counts[2] == 1
@@ -111,7 +115,6 @@ def test_peers_of_a_pipeline_get_its_rows(xor):
     assert peers[0].accuracy.value == pytest.approx(pipeline.score(X_test, y_test))
     course = Course.of(pipeline, (X, y), (X_test, y_test), 1.0, 0)
     assert any(rows.shape == X.shape and rows is course.train for rows in seen)
-    assert peers[0].fit_seconds == pytest.approx(sum(pipeline[-1].fit_report_.values()))
 
 
 def test_frames_of_strings(xor):
@@ -186,7 +189,7 @@ class Clock:
 
     def __init__(self, monkeypatch, per_row):
         self.now, self.per_row = 0.0, per_row
-        monkeypatch.setattr(_peer_race.time, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(_peer_race, "cpu_seconds", lambda: self.now)
 
     def classifier(self):
         clock = self
@@ -212,7 +215,8 @@ def test_fits_that_would_take_long_get_fewer_rows(monkeypatch):
     assert fitted.n_rows == 8000
     assert (clock.now, fitted.seconds) == (9.0, 8.0)
     assert fitted.notes == (
-        "fitted on 8,000 of 40,000 rows: more would take over max_time=10 s",
+        "fitted on 8,000 of 40,000 rows, so not compared: more would take over "
+        "max_time=10 s of CPU",
     )
     clock.per_row = 2e-3
     assert course.fit(Contestant("slower", clock.classifier, 40_000)).n_rows == 4000
@@ -220,6 +224,34 @@ def test_fits_that_would_take_long_get_fewer_rows(monkeypatch):
     assert course.fit(Contestant("slowest", clock.classifier, 40_000)).n_rows == 1000
     clock.per_row = 1e-5
     assert course.fit(Contestant("fast", clock.classifier, 40_000)).n_rows == 40_000
+
+
+def test_a_busy_machine_takes_no_rows_away(model, xor, monkeypatch):
+    """An hour on the wall passes whenever somebody looks."""
+    X, y = make_xor(3000, random_state=1)
+    hours = itertools.count(step=3600.0)
+    monkeypatch.setattr(time, "perf_counter", lambda: next(hours))
+    monkeypatch.setattr(time, "monotonic", lambda: next(hours))
+    peers = compare_peers(model, X, y, *xor[2:])
+    assert [peer.n_train for peer in peers] == [3000] * 4
+    assert all(peer.difference is not None for peer in peers[1:])
+
+
+def test_time_of_children_is_counted(monkeypatch):
+    before = _peer_race.cpu_seconds()
+    found = os.times_result((0.0, 0.0, 100.0, 20.0, 0.0))
+    monkeypatch.setattr(os, "times", lambda: found)
+    assert _peer_race.cpu_seconds() - before > 110
+
+
+def test_a_classifier_of_fewer_rows_is_not_compared(model, xor, monkeypatch):
+    clock = Clock(monkeypatch, per_row=1e-2)
+    course = Course.of(model, xor[:2], xor[2:], 4.0, 0)
+    slow = Contestant("slow", clock.classifier, 400)
+    score = _peers._score_peer(slow, course, np.ones(300, dtype=bool))
+    assert score.n_train == 400
+    assert score.accuracy is not None
+    assert (score.difference, score.p_value) == (None, None)
 
 
 def test_predictions_stop_when_the_time_is_over(model, xor, monkeypatch):
@@ -260,10 +292,10 @@ def test_classifiers_are_told_as_stages(model, xor):
     assert ("fit SVC",) in told
 
 
-def test_model_without_fit_report_has_no_seconds(xor):
-    peers = compare_peers(SVC().fit(*xor[:2]), *xor)
-    assert peers[0].fit_seconds is None
-    assert compare_peers(NeighborSVC().fit(*xor[:2]), *xor)[0].fit_seconds > 0
+def test_seconds_of_the_model_are_those_given(model, xor):
+    """Wall-clock time of its fit would stand beside CPU time of the others."""
+    assert compare_peers(model, *xor)[0].fit_seconds is None
+    assert compare_peers(model, *xor, fit_seconds=2.5)[0].fit_seconds == 2.5
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from sklearn.calibration import CalibratedClassifierCV, calibration_curve
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 from inspect_models import fitted, held_out, make_rows
 from localsvm import ClusteredSVC, MixtureSVC
@@ -145,3 +146,16 @@ def test_bad_arguments_are_refused(mixture):
         draw(mixture, X, y[:5])
     with pytest.raises(TypeError, match="classifier; got StandardScaler"):
         draw(StandardScaler().fit(X), X, y)
+
+
+def test_a_few_very_clear_answers_do_not_squeeze_the_others():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(0, 1, (500, 1)), [[1000.0]]]
+    model = LinearSVC().fit(X[:500], X[:500, 0] > 0)
+    display = ReliabilityDisplay.from_estimator(model, X, X[:, 0] > 0)
+    bars = display.histogram_
+    end = bars[-1].get_x() + bars[-1].get_width()
+    assert end < 0.1 * display.confidence.max()
+    heights = np.array([bar.get_height() for bar in bars])
+    counts = heights / heights[heights > 0].min()
+    assert counts.sum() == pytest.approx(501)

@@ -25,6 +25,7 @@ from localsvm import (
     SupportClusterSVC,
 )
 from localsvm._progress import listening
+from localsvm.data import RowSketch, row_hashes
 from localsvm.inspect import compare_peers, region_table, score_model, write_report
 from localsvm.inspect._report import _text, _write
 from localsvm.inspect._report._certificate import certify
@@ -173,9 +174,9 @@ def test_examples_are_the_surest_and_the_closest_rows(xor_page):
     right, lead = model.predict(X) == y, np.abs(model.decision_function(X))
     surest = np.argmax(np.where(right, lead, -1))
     mistake = np.argmax(np.where(right, -1, lead))
-    assert f"The surest right answer: test row {surest}" in xor_page.words
-    assert f"The surest mistake: test row {mistake}" in xor_page.words
-    assert f"The closest decision: test row {lead.argmin()}" in xor_page.words
+    assert f"The surest right answer: scored row {surest}" in xor_page.words
+    assert f"The surest mistake: scored row {mistake}" in xor_page.words
+    assert f"The closest decision: scored row {lead.argmin()}" in xor_page.words
     value = model.decision_function(X)[mistake]
     assert f"decision value {value:+.3g}" in xor_page.words
 
@@ -237,7 +238,7 @@ def test_every_estimator_has_a_report(estimator, three_classes, tmp_path):
         assert f"{name} has no regions: one function decides" in page.words
     assert "need the training rows, which the report did not get" in page.words
     is_ours = not isinstance(estimator, LogisticRegression)
-    assert ("The surest right answer: test row" in page.words) == is_ours
+    assert ("The surest right answer: scored row" in page.words) == is_ours
 
 
 def test_a_pipeline_shows_its_steps_and_columns(tmp_path, quick):
@@ -275,7 +276,8 @@ def test_a_pipeline_shows_its_steps_and_columns(tmp_path, quick):
     assert "since date 0 2024-01-01 to 2024-07-18" in words
     assert re.search(r"member boolean 0 (True|False)", words)
     assert "4 columns, encoded as" in words
-    assert "asked not to compare" in words
+    assert "No other classifier was compared." in words
+    assert "asked" not in words
     assert "First. Second line." in words
 
 
@@ -292,7 +294,7 @@ def test_rows_of_any_kind(kind, two_moons, tmp_path, quick):
     train = {"X_train": make(X[:200]), "y_train": y[:200]}
     path = tmp_path / "report.html"
     words = read(write_report(model, make(X[200:]), y[200:], path, **train)).words
-    assert "100 test rows, 200 training rows, 2 columns" in words
+    assert "100 scored rows, 200 training rows, 2 columns" in words
     assert ("of the entries are not zero" in words) == kind.startswith("csr")
 
 
@@ -308,6 +310,36 @@ def test_given_peers_are_not_computed_again(tmp_path, monkeypatch, quick):
         "ClusteredSVC",
         "LinearSVC",
     ]
+
+
+def test_a_classifier_of_fewer_rows_is_not_in_the_summary(tmp_path, quick):
+    model, train, test = xor_model()
+    peers = compare_peers(model, *train, *test, sample=100)
+    page = read(write_report(model, *test, tmp_path / "report.html", peers=peers))
+    assert "difference from SVC" not in page.words
+    assert "accurate than SVC" not in page.words
+    assert "Not compared, because fitted on fewer rows: SVC (100)." in page.words
+    assert "100 of 400" in page.words
+    assert "not compared: fewer rows" in page.words
+    assert "than LinearSVC by" in page.words
+
+
+def test_training_rows_are_called_so_at_the_top(tmp_path, quick):
+    model, (X, y), (X_test, y_test) = xor_model()
+    given = {"X_train": X, "y_train": y}
+    path = tmp_path / "report.html"
+    words = read(write_report(model, X[:50], y[:50], path, **given)).words
+    first = "TRAINING ROWS: all of these 50 rows were in the fit"
+    assert words.index(first) < words.index("Accuracy")
+    assert "training rows do not tell which of two is better" in words
+    sketch = RowSketch.of(row_hashes(X, y))
+    mixed = np.r_[X[:30], X_test], np.r_[y[:30], y_test]
+    page = read(write_report(model, *mixed, path, fitted_rows=sketch))
+    assert "TRAINING ROWS: 30 of these 230 rows" in page.document["rows"]
+    words = read(write_report(model, X_test, y_test, path, **given)).words
+    assert "200 rows, none of which was in the fit." in words
+    words = read(write_report(model, X_test, y_test, path)).words
+    assert "Whether some of these rows were in the fit is not known" in words
 
 
 def test_unknown_labels_are_told(tmp_path, quick):
@@ -389,8 +421,8 @@ def test_a_single_row_and_a_faultless_model(tmp_path, quick):
     model, _, (X, y) = xor_model()
     right = np.flatnonzero(model.predict(X) == y)[:1]
     page = read(write_report(model, X[right], y[right], tmp_path / "report.html"))
-    assert "1 test row," in page.words
-    assert "No test row is wrong in any region." in page.words
+    assert "1 scored row," in page.words
+    assert "No scored row is wrong in any region." in page.words
 
 
 def test_same_input_gives_the_same_file(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from localsvm.inspect import write_report
-from report_data import HOSTILE, hostile_model, xor_model
+from report_data import HOSTILE, census_model, hostile_model, xor_model
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 
@@ -66,7 +66,8 @@ def browser():
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     found = {}
-    for name, make in (("xor", xor_model), ("hostile", hostile_model)):
+    models = {"xor": xor_model, "hostile": hostile_model, "census": census_model}
+    for name, make in models.items():
         model, train, test = make()
         found[name] = write_report(
             model,
@@ -74,7 +75,8 @@ def files(tmp_path_factory):
             folder / f"{name}.html",
             X_train=train[0],
             y_train=train[1],
-            title=None if name == "xor" else HOSTILE[0],
+            peers=name != "census",
+            title=HOSTILE[0] if name == "hostile" else None,
         )
     return found
 
@@ -127,6 +129,15 @@ def test_wide_tables_scroll_inside(visit):
     assert table.evaluate("box => box.scrollWidth > box.clientWidth")
     table.evaluate("box => box.scrollTo(10000, 0)")
     assert table.evaluate("box => box.scrollLeft") > 0
+
+
+def test_tables_of_usual_rows_need_no_scrolling(visit):
+    page = visit("census")
+    wide = page.locator(".scroll").evaluate_all(
+        "all => all.filter(box => box.scrollWidth > box.clientWidth)"
+        ".map(box => box.getAttribute('aria-label'))"
+    )
+    assert wide == []
 
 
 def sort_values(page, column):

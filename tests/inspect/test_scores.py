@@ -312,3 +312,47 @@ def test_bad_models_are_refused(two_moons):
         score_model(ClusteredSVC(), X, y)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         score_model(ClusteredSVC(2).fit(X, y), X, y[:-1])
+
+
+class Fixed(ClassifierMixin, BaseEstimator):
+    """Predicts what it is told."""
+
+    def __init__(self, answers, class_weight=None):
+        self.answers = answers
+        self.class_weight = class_weight
+        self.classes_ = np.array(["a", "b", "c"])
+        self.fitted_ = True
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.array(list(self.answers))
+
+
+@pytest.mark.parametrize(
+    ("answers", "missed", "words"),
+    [
+        ("aabb", (), ""),
+        ("aaaa", ("b",), "Never predicted: class 'b' (2 rows, recall 0)."),
+        ("bbaa", ("a", "b"), "Never rightly predicted: classes 'a', 'b' (4 rows"),
+        ("ccbb", ("a",), "Never predicted: class 'a' (2 rows, recall 0)."),
+    ],
+)
+def test_classes_that_are_never_found_are_named(answers, missed, words):
+    scores = score_model(Fixed(answers), np.zeros((4, 1)), list("aabb"))
+    assert scores.missed_classes == missed
+    assert scores.to_dict()["missed_classes"] == list(missed)
+    assert words in str(scores)
+    assert ("class_weight='balanced'" in str(scores)) == bool(missed)
+    weighted = make_pipeline(
+        StandardScaler().fit(np.eye(1)), Fixed(answers, "balanced")
+    )
+    again = score_model(weighted, np.zeros((4, 1)), list("aabb"))
+    assert "class_weight" not in str(again)
+
+
+def test_a_label_that_the_model_does_not_know_is_not_called_missed():
+    scores = score_model(Fixed("aaaa"), np.zeros((4, 1)), list("aaax"))
+    assert scores.unknown_labels == ("x",)
+    assert scores.missed_classes == ()

@@ -55,6 +55,30 @@ def test_a_missing_value_is_null_and_a_dropped_column_may_be_there():
     assert len(explanations(client.post("/explain", content))) == 1
 
 
+def test_an_absent_column_is_a_missing_value():
+    client = client_of(people_model())
+    given = {"age": 40, "town": "Ulm"}
+    null = {**dict.fromkeys(PERSON), **given}
+    found, expected = (
+        explanations(client.post("/explain", {"rows": [row], "border": False}))
+        for row in (given, null)
+    )
+    assert found == expected
+
+
+def test_a_row_has_a_column_of_the_model():
+    client = client_of(people_model())
+    for row in ({}, {"planet": "mars"}):
+        answer = client.post("/explain", {"rows": [PERSON, row]})
+        assert answer.status_code == 400
+        assert answer.json()["error"].startswith(
+            "rows[1] has no column of the model: 'age', 'town'"
+        )
+    answer = client.post("/explain", {"rows": [{"agee": 40, "town": "Ulm"}]})
+    assert answer.status_code == 400
+    assert answer.json()["error"].endswith("did you mean 'age'?")
+
+
 def test_a_model_without_weights_is_told():
     X, y = make_xor(200, random_state=0)
     model = CalibratedClassifierCV(xor_model()).fit(X, y)
@@ -81,7 +105,7 @@ def test_a_model_without_weights_is_told():
         ({"rows": [[1, [2]]]}, "rows[0].x1 is a list; expected one value."),
         ({"rows": [[1, 2], [1, 10**400]]}, "rows[1].x1 is an integer of more than 40"),
         ({"rows": [[1, 2]], "border": 1}, "border is 1; expected true or false."),
-        ({"rows": [[1e308, -1e308]]}, "The "),
+        ({"rows": [[1e308, -1e308]]}, "rows[0] has values too large"),
     ],
 )
 def test_the_place_is_named(content, message):

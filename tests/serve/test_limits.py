@@ -2,44 +2,21 @@
 
 import asyncio
 import logging
-import threading
-import time
 
-import httpx
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 from localsvm.serve import create_app
-from localsvm.serve._bodies import read_body
+from localsvm.serve._bodies import BodyReader
 from localsvm.serve._errors import RequestError
-from serve_data import Client, client_of, tensor, xor_model
+from serve_data import Client, Gate, client_of, tensor, xor_model
 
 INFER = "/v2/models/model/infer"
 
 
-class Gate(ClassifierMixin, BaseEstimator):
-    """Answers when it is let; fails if it is told to."""
-
-    def __init__(self, error=None):
-        self.error = error
-        self.open = threading.Event()
-        self.n_asked = 0
-        self.classes_ = np.array([0, 1])
-        self.n_features_in_ = 2
-
-    def fit(self, X, y):
-        return self
-
-    def __sklearn_is_fitted__(self):
-        return True
-
-    def predict(self, X):
-        self.n_asked += 1
-        if self.error is not None:
-            raise self.error
-        assert self.open.wait(20)
-        return np.zeros(len(X), dtype=int)
+async def read_body(request, max_body, timeout):
+    async with BodyReader(max_body, 8 * max_body, timeout).read(request) as body:
+        return body
 
 
 def rows(n=1):
@@ -153,41 +130,56 @@ def test_a_promised_number_of_rows_is_refused_before_anything_is_made():
     assert client_of(xor_model()).infer(claimed).status_code == 413
 
 
-def test_what_takes_too_long_is_answered_and_keeps_its_place_until_it_ends():
+def test_an_answer_that_would_be_too_long_is_not_computed():
     model = Gate()
-    client = client_of(model, timeout=0.2, n_threads=1)
-    answer = client.infer(rows())
-    assert answer.status_code == 503
-    assert answer.json()["error"].startswith("The request took longer than 0.2 s")
-    assert answer.headers["retry-after"] == "1"
-    # The thread is taken: the next one is not even begun.
-    assert client.infer(rows()).status_code == 503
-    assert model.n_asked == 1
-    model.open.set()
-    assert _eventually(lambda: client.infer(rows()).status_code == 200)
-    assert model.n_asked >= 2
+    client = client_of(model, max_body=10_000)
+    model.classes_ = np.array(["a" * 2000, "b"])
+    answer = client.infer({**rows(), "shape": [100, 2], "data": [0] * 200})
+    assert answer.status_code == 413
+    assert answer.json()["error"] == (
+        "The answer has up to 200400 bytes; expected at most 40000. Send at most 19 "
+        "rows a request, or ask for fewer outputs."
+    )
+    assert model.n_asked == 0
 
 
-def test_a_full_queue_is_told_at_once():
-    model = Gate()
-    client = client_of(model, timeout=20.0, n_threads=1)
+def test_stalled_bodies_make_room_for_those_that_arrive():
+    reader = BodyReader(100, 250, timeout=20.0)
 
-    async def flood():
-        transport = httpx.ASGITransport(client.app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://s") as http:
-            body = {"inputs": [rows()]}
-            tasks = [
-                asyncio.create_task(http.post(INFER, json=body)) for _ in range(30)
-            ]
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            early = [task.result().status_code for task in done]
-            model.open.set()
-            return early, [(await task).status_code for task in tasks]
+    class Request:
+        headers: dict = {}  # noqa: RUF012
 
-    early, codes = asyncio.run(flood())
-    assert set(early) == {503}
-    # One runs, sixteen wait.
-    assert sorted(codes) == [200] * 17 + [503] * 13
+        def __init__(self, chunk, ends):
+            self.chunk, self.ends = chunk, ends
+
+        async def stream(self):
+            yield self.chunk
+            await self.ends.wait()
+
+    async def hold(chunk, ends, done):
+        async with reader.read(Request(chunk, ends)) as body:
+            done.append(len(body))
+
+    async def live():
+        ends, done = asyncio.Event(), []
+        stalled = [
+            asyncio.create_task(hold(b"x" * n, ends, done)) for n in (100, 60, 80)
+        ]
+        await asyncio.sleep(0.01)
+        assert reader.n_held == 240
+        at_once = asyncio.Event()
+        at_once.set()
+        await hold(b"y" * 90, at_once, done)
+        assert done == [90]
+        with pytest.raises(RequestError) as refused:
+            await stalled[0]
+        assert refused.value.status == 503
+        ends.set()
+        await asyncio.gather(*stalled[1:])
+        return done
+
+    assert asyncio.run(live()) == [90, 60, 80]
+    assert reader.n_held == 0
 
 
 def test_an_error_of_the_server_tells_a_number_and_no_more(caplog):
@@ -207,54 +199,3 @@ def test_what_a_model_says_of_its_rows_is_told():
     answer = client_of(Gate(error=ValueError("column 'a' is wrong"))).infer(rows())
     assert answer.status_code == 400
     assert answer.json()["error"] == "The model refuses the rows: column 'a' is wrong"
-
-
-def test_many_at_once_get_the_answers_of_their_own_rows():
-    client = client_of(xor_model(), n_threads=4)
-    rng = np.random.default_rng(0)
-    several = [rng.standard_normal((n, 2)) * 3 for n in rng.integers(1, 40, 60)]
-
-    async def ask(http, X):
-        answer = await http.post(INFER, json={"inputs": [tensor("X", X)]})
-        return {o["name"]: np.array(o["data"]) for o in answer.json()["outputs"]}
-
-    async def ask_all():
-        transport = httpx.ASGITransport(client.app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://s") as http:
-            return await asyncio.gather(*(ask(http, X) for X in several))
-
-    for X, found in zip(several, asyncio.run(ask_all()), strict=True):
-        assert np.array_equal(found["label"], xor_model().predict(X))
-        assert np.array_equal(found["scores"], xor_model().decision_function(X))
-
-
-def test_the_end_of_the_application_waits_for_running_work():
-    model = Gate()
-    app = create_app(model, n_threads=1, timeout=20.0)
-
-    async def live():
-        transport = httpx.ASGITransport(app)
-        async with (
-            app.router.lifespan_context(app),
-            httpx.AsyncClient(transport=transport, base_url="http://s") as http,
-        ):
-            task = asyncio.create_task(http.post(INFER, json={"inputs": [rows()]}))
-            while not model.n_asked:
-                await asyncio.sleep(0.01)
-            model.open.set()
-            assert (await task).status_code == 200
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://s") as http:
-            return await http.post(INFER, json={"inputs": [rows()]})
-
-    answer = asyncio.run(live())
-    assert answer.status_code == 503
-    assert answer.json()["error"] == "The server is shutting down."
-
-
-def _eventually(condition):
-    for _ in range(200):
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False

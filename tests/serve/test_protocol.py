@@ -158,6 +158,12 @@ def test_missing_values_and_new_categories_are_answered():
         assert client.infer(*person_tensors(**changed)).status_code == 200
 
 
+def test_an_absent_tensor_is_a_column_of_missing_values():
+    client = client_of(people_model())
+    whole = person_tensors(member=None, moved=None, note=None)
+    assert outputs(client.infer(*whole[:2])) == outputs(client.infer(*whole))
+
+
 def test_an_encoder_of_an_array_without_names():
     rng = np.random.default_rng(0)
     numbers = rng.standard_normal(200)

@@ -128,7 +128,7 @@ def test_cross_validation_matches_training_again(n_classes, splitter):
                 np.testing.assert_allclose(scores[setting, asked], expected, atol=1e-5)
 
 
-def test_cross_validation_with_local_gamma():
+def test_local_gamma_is_that_of_the_rows_that_are_trained_on():
     rows, X = make_rows(0)
     neighborhoods, labels = make_cover(X, 0)
     ((train, test),) = ShuffleSplit(1, test_size=0.5, random_state=0).split(X)
@@ -138,9 +138,31 @@ def test_cross_validation_with_local_gamma():
     )
     for row, score in zip(test, scores[0], strict=True):
         listed = neighborhoods[labels[row]]
-        own = replace(RBF, gamma=0.5 * kernel_svm.local_gamma(X[listed]))
         members = np.intersect1d(listed, train)
+        around_center = X[np.append(listed[0], members)]
+        own = replace(RBF, gamma=0.5 * kernel_svm.local_gamma(around_center))
         expected = oracle_scores(rows, X, members, own, 2.0, X[[row]])
+        np.testing.assert_allclose(score, expected[0], atol=1e-5)
+
+
+def test_neighborhoods_may_differ_in_size():
+    rows, X = make_rows(0)
+    neighborhoods, _ = make_cover(X, 0)
+    train = np.arange(len(X) - 20)
+    queries = np.arange(len(X) - 20, len(X))
+    trained = [np.intersect1d(listed, train) for listed in neighborhoods[:2]]
+    ragged = [
+        np.append(trained[0], queries[:13]).astype(np.int32),
+        np.append(trained[1], queries[13:]).astype(np.int32),
+    ]
+    assigned = np.full(len(X), -1, dtype=np.int32)
+    assigned[queries] = np.arange(20) >= 13
+    (scores,) = cross_validate_neighborhoods(
+        rows, ragged, assigned, [(train, queries)], LocalKernel(RBF, 2.0), TIGHT
+    )
+    for query, score in zip(queries, scores[0], strict=True):
+        members = trained[assigned[query]]
+        expected = oracle_scores(rows, X, members, RBF, 2.0, X[[query]])
         np.testing.assert_allclose(score, expected[0], atol=1e-5)
 
 

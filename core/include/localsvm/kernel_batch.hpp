@@ -199,12 +199,22 @@ std::vector<LocalModel> fit_neighborhoods(const Rows& rows, const LabelledRows& 
 // Cross-validation of a cover. Fold f trains on the rows with in_train[f, row]; row i
 // is tested in the folds test_fold[test_start[i] .. test_start[i + 1]), by the model
 // that it is assigned to, trained without the rows outside the fold's training part.
+// Rows that no fold trains on are queries: they do not count for the local width.
 struct CrossValidation {
     const std::int32_t* assigned;  // model of each row
     const std::uint8_t* in_train;  // n_folds x n_rows
     std::int64_t n_folds;
     const std::int64_t* test_start;
     const std::int32_t* test_fold;
+
+    bool trains_on(std::int64_t fold, std::int64_t row, std::int64_t n_rows) const {
+        return in_train[fold * n_rows + row] != 0;
+    }
+    bool is_query(std::int64_t row, std::int64_t n_rows) const {
+        for (std::int64_t fold = 0; fold < n_folds; ++fold)
+            if (trains_on(fold, row, n_rows)) return false;
+        return true;
+    }
 };
 
 // scores: (gamma, C) settings x tests x outputs. gamma and C of the grid are factors.
@@ -217,19 +227,21 @@ void cross_validate(const Rows& rows, const LabelledRows& data,
     detail::for_each_neighborhood(
         rows, data, neighborhoods, settings, n_threads, watch, stop,
         [&](Neighborhood<Rows>& local, std::int64_t m) {
+            const auto row_at = [&](std::int64_t p) {
+                return local.members()[static_cast<std::size_t>(p)];
+            };
+            local.hold_out(
+                [&](std::int64_t p) { return cv.is_query(row_at(p), rows.n_rows()); });
             const double gamma = detail::width(local, settings);
             const std::int64_t n_outputs = local.votes().n_outputs();
             std::vector<std::int64_t> assigned;
             for (std::int64_t p = 0; p < local.size(); ++p)
-                if (cv.assigned[local.members()[static_cast<std::size_t>(p)]] == m)
-                    assigned.push_back(p);
+                if (cv.assigned[row_at(p)] == m) assigned.push_back(p);
             for (std::size_t g = 0; g < grid.gamma.size(); ++g) {
                 local.set_gamma(gamma * grid.gamma[g], true);
                 for (std::int64_t fold = 0; fold < cv.n_folds; ++fold) {
                     local.hold_out([&](std::int64_t p) {
-                        return !cv.in_train[fold * rows.n_rows() +
-                                            local.members()[static_cast<std::size_t>(
-                                                p)]];
+                        return !cv.trains_on(fold, row_at(p), rows.n_rows());
                     });
                     if (local.classes().empty()) continue;
                     detail::run_through_penalties(
@@ -238,8 +250,7 @@ void cross_validate(const Rows& rows, const LabelledRows& data,
                                      static_cast<std::int64_t>(g * grid.C.size() + c) *
                                          n_tests * n_outputs;
                             for (const std::int64_t p : assigned) {
-                                const std::int64_t row =
-                                    local.members()[static_cast<std::size_t>(p)];
+                                const std::int64_t row = row_at(p);
                                 for (std::int64_t t = cv.test_start[row];
                                      t < cv.test_start[row + 1]; ++t)
                                     if (cv.test_fold[t] == fold)

@@ -70,15 +70,19 @@ class Neighborhood {
     // Classes of the rows in use.
     const std::vector<std::int32_t>& classes() const { return classes_; }
 
-    // 1 / median squared distance of the rows to the centre; of those above zero.
+    // 1 / median squared distance of the rows in use to the centre; of those above
+    // zero.
     double local_gamma() {
         std::vector<T> distances(members_.size());
         comparison_.from(rows_, members_[0], 0, size(), distances.data());
-        const auto positive = std::remove_if(distances.begin(), distances.end(),
-                                             [](T d) { return !(d > T(0)); });
-        if (positive == distances.begin()) return 1;
-        const auto middle = distances.begin() + (positive - distances.begin()) / 2;
-        std::nth_element(distances.begin(), middle, positive);
+        std::size_t n_used = 0;
+        for (std::size_t p = 0; p < distances.size(); ++p)
+            if (!held_out_[p] && distances[p] > T(0))
+                distances[n_used++] = distances[p];
+        if (n_used == 0) return 1;
+        const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(n_used / 2);
+        std::nth_element(distances.begin(), middle,
+                         distances.begin() + static_cast<std::ptrdiff_t>(n_used));
         return 1 / static_cast<double>(*middle);
     }
     // The kernel for the solves to come; keep: others will follow.

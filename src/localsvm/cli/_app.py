@@ -21,6 +21,7 @@ from localsvm.cli._papers import papers
 from localsvm.cli._predict import predict
 from localsvm.cli._recipe import recipe
 from localsvm.cli._report import report
+from localsvm.cli._sample import sample
 from localsvm.cli._serve import serve
 from localsvm.cli._share import share
 from localsvm.cli._tune import tune
@@ -32,12 +33,13 @@ _EPILOG = (
 
 _COMMANDS: dict[Callable[..., None], str] = {
     demo: "localsvm demo",
+    sample: "localsvm sample adult",
     fit: "localsvm fit adult.csv.gz --target income --where split=train -o income.lsvm",
     tune: "localsvm tune adult.csv.gz --target income --time-budget 60 -o best.lsvm",
     evaluate: "localsvm evaluate income.lsvm adult.csv.gz --where split=test",
     predict: "localsvm predict income.lsvm new.csv -o predictions.csv --keep id",
     explain: "localsvm explain income.lsvm adult.csv.gz --row 0",
-    report: "localsvm report income.lsvm adult.csv.gz --where split=test -o a.html",
+    report: "localsvm report income.lsvm adult.csv.gz -o report.html",
     export: "localsvm export income.lsvm --onnx income.onnx",
     serve: "localsvm serve income.lsvm --port 8000",
     inspect: "localsvm inspect income.lsvm",

@@ -23,6 +23,7 @@ from localsvm.cli._methods import Method, make_estimator
 from localsvm.cli._models import load_model
 from localsvm.cli._rows import as_strings, check_classes, column_kinds, read_labelled
 from localsvm.cli._screen import Screen
+from localsvm.cli._seen import leave_out
 
 _What = Annotated[
     str,
@@ -34,7 +35,9 @@ _What = Annotated[
 ]
 _MaxTime = Annotated[
     float,
-    typer.Option("--max-time", min=0.1, help="Seconds for the fits of a classifier."),
+    typer.Option(
+        "--max-time", min=0.1, help="CPU seconds for the fits of a classifier."
+    ),
 ]
 _Sample = Annotated[
     int, typer.Option("--sample", min=10, help="Most rows that SVC is fitted to.")
@@ -50,7 +53,7 @@ def bench(
     where: options.WhereOption = None,
     drop: options.DropOption = None,
     kind: options.KindOption = None,
-    sample: _Sample = 5000,
+    sample: _Sample = 20_000,
     max_time: _MaxTime = 30.0,
     seed: options.SeedOption = 0,
     jobs: options.JobsOption = 1,
@@ -69,20 +72,28 @@ def bench(
     reading["read"] = [*reading["read"], *(read or [])]
     rows = read_labelled(data, drop=drop or [], **reading | {"where": where})
     check_classes(rows, reading["target"])
+    encoder = make_encoder(rows, kinds)
     if test is not None:
-        train, unseen = rows, read_labelled(test, **reading)
+        train, kept = rows, leave_out(rows, read_labelled(test, **reading), encoder)
+        screen.say(f"{test}: {kept.headline}")
+        unseen = kept.table
     elif test_size:
         train, unseen = split_rows(rows, test_size, seed)
     else:
         misuse("--test-size 0: rows to score on are needed; or give them as --test.")
-    model = make_model(estimator, make_encoder(rows, kinds))
+    model = make_model(estimator, encoder)
     if Path(what).exists():
         screen.say(
             f"Parameters are those of {what}. If they were chosen by some of these "
             "rows, it is flattered."
         )
-    fit_on_all(model, train, screen)
-    limits = {"sample": sample, "max_time": max_time, "random_state": seed}
+    seconds = fit_on_all(model, train, screen).cpu_seconds
+    limits = {
+        "fit_seconds": seconds,
+        "sample": sample,
+        "max_time": max_time,
+        "random_state": seed,
+    }
     peers = compare(model, train, unseen, screen, **limits)
     document = {"data": data, "peers": [peer.to_dict() for peer in peers]}
     screen.show(document, "\n".join(peer_lines(peers)))

@@ -36,7 +36,8 @@ def peer_lines(peers: Sequence[PeerScore]) -> list[str]:
     notes = [f"{peer.name}: {note}." for peer in peers for note in peer.notes]
     ahead = (
         f"Ahead by: accuracy of {peers[0].name} minus that of the other, with its 95 % "
-        f"interval,\non the same {peers[0].n_test:,} rows, to which none was fitted."
+        f"interval,\non the same {peers[0].n_test:,} rows, to which none was fitted. "
+        "Times are CPU time."
     )
     return [*lines, "", ahead, *notes]
 

@@ -13,13 +13,20 @@ import typer
 from localsvm import inspect
 from localsvm.cli import _options as options
 from localsvm.cli._comparing import compare, peer_lines
-from localsvm.cli._fitting import fit_on_all, make_encoder, make_model
+from localsvm.cli._fitting import (
+    Fitted,
+    encoder_of,
+    fit_on_all,
+    make_encoder,
+    make_model,
+)
 from localsvm.cli._group import misuse
 from localsvm.cli._methods import Method, make_estimator
 from localsvm.cli._notes import held_out_notes, training_notes
 from localsvm.cli._outputs import check_output, size_of
 from localsvm.cli._rows import read_labelled
 from localsvm.cli._screen import Screen
+from localsvm.cli._seen import sketch_of
 from localsvm.cli._table_writer import table_writer
 from localsvm.cli._watch import watching
 from localsvm.data import Table, sample_path
@@ -83,13 +90,16 @@ def demo(
     results.check(force=force)
     story = _Story(screen)
     train, test = _tell_rows(story)
-    model = _fit(story, train, seed, jobs)
-    peers = _compare(story, model, train, test, seed)
+    fitted = _fit(story, train, seed, jobs)
+    model = fitted.model
+    peers = _compare(story, fitted, test, seed)
     scores = inspect.score_model(model, test.X, test.y)
     story.tell("scores", "On the test rows, in detail.", str(scores), scores.to_dict())
     _explain(story, model, test)
     notes = training_notes(train, target=_TARGET, seed=seed, where=_TRAIN)
-    save(model, results.model, notes=notes | {"held_out": held_out_notes(scores)})
+    notes["held_out"] = held_out_notes(scores)
+    fitted_rows = sketch_of(train, encoder_of(model))
+    save(model, results.model, notes=notes, fitted_rows=fitted_rows)
     _predict_from_file(story, model, test, results)
     with watching(screen, "Writing the report"):
         inspect.write_report(
@@ -143,21 +153,20 @@ def _tell_rows(story: _Story) -> tuple[Table, Table]:
     return train, test
 
 
-def _fit(story: _Story, train: Table, seed: int, jobs: int) -> Any:
+def _fit(story: _Story, train: Table, seed: int, jobs: int) -> Fitted:
     estimator = make_estimator(Method.AUTO, [], seed=seed, jobs=jobs)
     model = make_model(estimator, make_encoder(train, {}))
-    seconds = fit_on_all(model, train, story.screen).seconds
+    fitted = fit_on_all(model, train, story.screen)
     chosen = estimator.best_params_
     words = ", ".join(f"{name}={value!r}" for name, value in chosen.items())
-    text = f"{type(estimator).__name__} took {seconds:.1f} s and chose {words}."
+    text = f"{type(estimator).__name__} took {fitted.seconds:.1f} s and chose {words}."
     story.tell("chosen", "Fit, with nothing set.", fill(text, _WIDTH), chosen)
-    return model
+    return fitted
 
 
-def _compare(
-    story: _Story, model: Any, train: Table, test: Table, seed: int
-) -> list[PeerScore]:
-    peers = compare(model, train, test, story.screen, random_state=seed)
+def _compare(story: _Story, fitted: Fitted, test: Table, seed: int) -> list[PeerScore]:
+    options = {"fit_seconds": fitted.cpu_seconds, "random_state": seed}
+    peers = compare(fitted.model, fitted.rows, test, story.screen, **options)
     plain = [peer.to_dict() for peer in peers]
     text = "\n".join(peer_lines(peers))
     story.tell("peers", "Compare with others that have nothing set.", text, plain)

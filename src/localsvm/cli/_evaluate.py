@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from localsvm.cli import _options as options
-from localsvm.cli._fitting import score
+from localsvm.cli._fitting import score, scores_text
 from localsvm.cli._models import load_model
 from localsvm.cli._rows import read_labelled
 from localsvm.cli._screen import Screen
+from localsvm.cli._seen import choose_rows
 
 
 def evaluate(
@@ -14,19 +15,24 @@ def evaluate(
     data: options.DataArgument,
     target: options.TargetOption = None,
     where: options.WhereOption = None,
+    training_rows: options.TrainingRowsOption = False,
     read: options.ReadOption = None,
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
     """Score a model on labelled rows, with confidence intervals.
 
-    Take rows that the model was not fitted to. The column of the classes is that of
-    the fit unless --target names another.
+    Rows that the model was fitted to are recognised and left out. The column of the
+    classes is that of the fit unless --target names another.
     """
     screen = Screen(as_json, quiet)
     loaded = load_model(model)
     table = read_labelled(
         data, target=target or loaded.target, **loaded.reading(where, read)
     )
-    scores = score(loaded.fitted, table, screen)
-    screen.show({"model": model, "data": data, **scores.to_dict()}, str(scores))
+    rows = choose_rows(loaded, table, training_rows=training_rows)
+    scores = score(loaded.fitted, rows.table, screen)
+    document = {"rows": rows.to_dict(), "model": model, "data": data}
+    screen.show(
+        document | scores.to_dict(), f"{rows.headline}\n\n{scores_text(scores)}"
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -10,19 +11,29 @@ import typer
 from localsvm.cli import _options as options
 from localsvm.cli._fitting import (
     Fitted,
+    encoder_of,
     final_step,
     fit_and_score,
     fit_on_all,
     fit_with_held_out,
     make_encoder,
     make_model,
+    scores_text,
     tell_rows,
 )
 from localsvm.cli._methods import Method, make_estimator
 from localsvm.cli._notes import held_out_notes, training_notes, where_it_is
 from localsvm.cli._outputs import check_output
-from localsvm.cli._rows import as_strings, check_classes, column_kinds, read_labelled
+from localsvm.cli._rows import (
+    as_strings,
+    check_classes,
+    column_kinds,
+    read_labelled,
+    read_rows,
+)
 from localsvm.cli._screen import Screen
+from localsvm.cli._seen import leave_out, sketch_of
+from localsvm.data import RowSketch, Table
 from localsvm.export import save
 
 _MethodOption = Annotated[
@@ -37,6 +48,30 @@ _MaxTimeOption = Annotated[
         "--max-time", min=0.01, help="Seconds of a fit, at most; there may be two."
     ),
 ]
+_ClassWeight = Annotated[
+    str | None,
+    typer.Option(
+        "--class-weight",
+        metavar="balanced",
+        help="balanced lets rare classes count as much as frequent ones.",
+    ),
+]
+_Refit = Annotated[
+    bool,
+    typer.Option(
+        "--refit/--no-refit",
+        help="After the score on held-out rows, fit to all rows; or keep the model of "
+        "the others, which `evaluate` and `report` can score on the held-out rows.",
+    ),
+]
+_RowSketch = Annotated[
+    bool,
+    typer.Option(
+        "--row-sketch/--no-row-sketch",
+        help="Keep a sketch of the fitted rows (4 bytes each, at most 16 MB) by which "
+        "`evaluate` and `report` recognise them. Who guesses a whole row can test it.",
+    ),
+]
 
 
 def fit(
@@ -45,11 +80,14 @@ def fit(
     target: options.TargetOption = None,
     method: _MethodOption = Method.AUTO,
     settings: options.SetOption = None,
+    class_weight: _ClassWeight = None,
     where: options.WhereOption = None,
     drop: options.DropOption = None,
     kind: options.KindOption = None,
     test_size: options.TestSizeOption = 0.2,
     test: options.TestOption = None,
+    refit: _Refit = True,
+    row_sketch: _RowSketch = True,
     max_time: _MaxTimeOption = None,
     seed: options.SeedOption = 0,
     jobs: options.JobsOption = 1,
@@ -66,31 +104,64 @@ def fit(
     """
     screen = Screen(as_json, quiet)
     check_output(out, force=force)
+    weight = [] if class_weight is None else [f"class_weight={class_weight}"]
     estimator = make_estimator(
-        method, settings or [], seed=seed, jobs=jobs, max_time=max_time
+        method, [*(settings or []), *weight], seed=seed, jobs=jobs, max_time=max_time
     )
     kinds = column_kinds(kind or [])
-    reading: dict[str, Any] = {
-        "target": target,
-        "read": read or [],
-        "strings": as_strings(kinds),
-    }
-    table = read_labelled(data, where=where, drop=drop or [], **reading)
+    reading: dict[str, Any] = {"read": read or [], "strings": as_strings(kinds)}
+    labelled = reading | {"target": target}
+    table = read_labelled(data, where=where, drop=drop or [], **labelled)
     check_classes(table, target)
-    unseen = None if test is None else read_labelled(test, **reading)
-    model = make_model(estimator, make_encoder(table, kinds))
+    unseen = None if test is None else read_labelled(test, **labelled)
+    encoder = make_encoder(table, kinds)
+    model = make_model(estimator, encoder)
+    kept = None if unseen is None else leave_out(table, unseen, encoder)
     tell_rows(table, screen)
-    if unseen is not None:
-        fitted = fit_and_score(model, table, unseen, screen)
+    if kept is not None:
+        screen.say(f"{test}: {kept.headline}")
+        fitted = fit_and_score(model, table, kept.table, screen)
     elif test_size:
-        fitted = fit_with_held_out(model, table, test_size, seed, screen)
+        fitted = fit_with_held_out(model, table, test_size, seed, screen, refit=refit)
     else:
         fitted = fit_on_all(model, table, screen)
-    notes = training_notes(table, target=target, seed=seed, where=where, read=read)
+    notes = training_notes(
+        fitted.rows, target=target, seed=seed, where=where, read=read
+    )
     if fitted.scores is not None:
         notes["held_out"] = held_out_notes(fitted.scores)
-    save(fitted.model, out, notes=notes)
-    screen.show(_document(out, fitted, notes), _text(out, data, fitted, notes))
+    notes["cpu_seconds"] = fitted.cpu_seconds
+    if fitted.chosen:
+        notes["chosen"] = list(fitted.chosen)
+    save(fitted.model, out, notes=notes, fitted_rows=_sketch(fitted, row_sketch))
+    report = None
+    if test is not None:
+        report = f"{quote(test)} --train {quote(data)}"
+    elif row_sketch and (
+        fitted.rows is not table or _has_more_rows(data, table, where, reading)
+    ):
+        report = quote(data)
+    lines = [*_text(fitted, notes), "", *where_it_is(out, data, report)]
+    screen.show(_document(out, fitted, notes), "\n".join(lines))
+
+
+def _sketch(fitted: Fitted, is_wanted: bool) -> RowSketch | None:
+    if not is_wanted:
+        return None
+    return sketch_of(fitted.rows, encoder_of(fitted.model))
+
+
+def _has_more_rows(
+    data: str, fitted: Table, where: str | None, reading: dict[str, Any]
+) -> bool:
+    """Whether the table has rows that ``--where`` has left out."""
+    if where is None:
+        return False
+    try:
+        everything = read_rows(data, **reading)
+    except ValueError:  # a file of several arrays needs --where
+        return False
+    return bool(everything.X.shape[0] > fitted.X.shape[0])
 
 
 def _document(out: Path, fitted: Fitted, notes: dict[str, Any]) -> dict[str, Any]:
@@ -105,12 +176,12 @@ def _document(out: Path, fitted: Fitted, notes: dict[str, Any]) -> dict[str, Any
     }
 
 
-def _text(out: Path, data: str, fitted: Fitted, notes: dict[str, Any]) -> str:
+def _text(fitted: Fitted, notes: dict[str, Any]) -> list[str]:
     name = type(final_step(fitted.model)).__name__
     lines = [
-        f"{name} of {fitted.n_rows:,} rows, {notes['n_columns']} columns and "
+        f"{name} of {notes['n_rows']:,} rows, {notes['n_columns']} columns and "
         f"{len(notes['classes'])} classes, in {fitted.seconds:.1f} s."
     ]
     if fitted.scores is not None:
-        lines += ["", "On rows that it had not seen:", str(fitted.scores)]
-    return "\n".join([*lines, "", *where_it_is(out, data)])
+        lines += ["", "On rows that it had not seen:", scores_text(fitted.scores)]
+    return lines

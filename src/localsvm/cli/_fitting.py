@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from localsvm.cli._screen import Screen
 from localsvm.cli._watch import watching
 from localsvm.data import Table, TableEncoder
 from localsvm.inspect import Scores, score_model
+from localsvm.inspect._peer_race import cpu_seconds
+from localsvm.inspect._scores import REMEDY
 from localsvm.tune._rungs import stratified_order
 
 TABLE_STEP = "table"
@@ -33,16 +35,20 @@ class Fitted:
     model : Pipeline or estimator
     scores : Scores or None
         On rows that were held out when it was scored.
-    n_rows : int
+    rows : Table
         Rows that the model was fitted to.
-    seconds : float
-        Of all fits.
+    seconds, cpu_seconds : float
+        Of all fits, on the clock and of CPU.
+    chosen : tuple of str, default=()
+        Parameters that a first fit chose, and that the last one was given.
     """
 
     model: Any
     scores: Scores | None
-    n_rows: int
+    rows: Table
     seconds: float
+    cpu_seconds: float
+    chosen: tuple[str, ...] = ()
 
 
 def make_encoder(table: Table, kinds: Mapping[str, str]) -> TableEncoder | None:
@@ -75,30 +81,46 @@ def tell_rows(table: Table, screen: Screen) -> None:
 
 def fit_on_all(model: Any, table: Table, screen: Screen) -> Fitted:
     """Fit a model to all rows."""
-    start = time.perf_counter()
+    start, cpu_start = time.perf_counter(), cpu_seconds()
     _fit(model, table.X, table.y, screen)
-    return Fitted(model, None, table.X.shape[0], time.perf_counter() - start)
+    spent = time.perf_counter() - start, cpu_seconds() - cpu_start
+    return Fitted(model, None, table, *spent)
 
 
 def fit_and_score(model: Any, table: Table, test: Table, screen: Screen) -> Fitted:
     """Fit a model to the rows of one table and score it on those of another."""
     fitted = fit_on_all(model, table, screen)
     scores = score(model, test, screen)
-    return Fitted(model, scores, fitted.n_rows, fitted.seconds)
+    return replace(fitted, scores=scores)
 
 
 def fit_with_held_out(
-    model: Any, table: Table, test_size: float, seed: int, screen: Screen
+    model: Any,
+    table: Table,
+    test_size: float,
+    seed: int,
+    screen: Screen,
+    *,
+    refit: bool = True,
 ) -> Fitted:
-    """Score a model of a part of the rows on the others, then fit it to all.
+    """Score a model of a part of the rows on the others, then perhaps fit it to all.
 
     What the model has chosen on the part is kept, so that the choice is not made anew.
     """
     train, test = split_rows(table, test_size, seed)
     trial = fit_and_score(model, train, test, screen)
-    final = fit_on_all(_as_chosen(model), table, screen)
-    return Fitted(
-        final.model, trial.scores, final.n_rows, trial.seconds + final.seconds
+    if not refit:
+        return trial
+    chosen = _chosen(model)
+    again = clone(model)
+    final_step(again).set_params(**chosen)
+    final = fit_on_all(again, table, screen)
+    return replace(
+        final,
+        scores=trial.scores,
+        seconds=trial.seconds + final.seconds,
+        cpu_seconds=trial.cpu_seconds + final.cpu_seconds,
+        chosen=tuple(chosen),
     )
 
 
@@ -109,15 +131,21 @@ def score(model: Any, table: Table, screen: Screen) -> Scores:
         return score_model(model, table.X, table.y)
 
 
+def scores_text(scores: Scores) -> str:
+    """Write scores as a table, with what may help in the words of ``fit``."""
+    return str(scores).replace(REMEDY, "--class-weight balanced")
+
+
 def split_rows(table: Table, test_size: float, seed: int) -> tuple[Table, Table]:
     """Training and test rows, with classes in their proportions in both."""
     _, classes = np.unique(np.asarray(table.y), return_inverse=True)
     order = stratified_order(classes, np.random.default_rng(seed))
     n_test = max(1, round(test_size * len(order)))
-    return _take(table, np.sort(order[:-n_test])), _take(table, order[-n_test:])
+    return take_rows(table, np.sort(order[:-n_test])), take_rows(table, order[-n_test:])
 
 
-def _take(table: Table, index: NDArray[np.intp]) -> Table:
+def take_rows(table: Table, index: NDArray[np.intp]) -> Table:
+    """Take some rows of a table."""
     rows = table.X[index] if sparse.issparse(table.X) else table.X.iloc[index]
     return Table(rows, np.asarray(table.y)[index], table.source)
 
@@ -128,17 +156,27 @@ def _fit(model: Any, X: Any, y: Any, screen: Screen) -> None:
         model.fit(X, y)
 
 
-def _as_chosen(model: Any) -> Any:
-    """Copy of a fitted model that takes what it chose for itself as given."""
-    chosen = getattr(final_step(model), "best_params_", {})
-    copy = clone(model)
-    final_step(copy).set_params(**chosen)
-    return copy
+def _chosen(model: Any) -> dict[str, Any]:
+    """Parameters that a fitted model chose for itself, not those it was given."""
+    last = final_step(model)
+    given = last.get_params(deep=False)
+    best: dict[str, Any] = getattr(last, "best_params_", {})
+    return {
+        name: value
+        for name, value in best.items()
+        if not (type(given.get(name)) is type(value) and given.get(name) == value)
+    }
 
 
 def first_step(model: Any) -> Any:
     """Give the encoder of a pipeline, or the model itself."""
     return model[0] if isinstance(model, Pipeline) else model
+
+
+def encoder_of(model: Any) -> TableEncoder | None:
+    """Give the encoder of a pipeline that takes tables, else None."""
+    first = first_step(model)
+    return first if isinstance(first, TableEncoder) else None
 
 
 def final_step(model: Any) -> Any:

@@ -12,23 +12,17 @@ import typer
 from localsvm.cli import _options as options
 from localsvm.cli._columns import column_lines, columns_of
 from localsvm.cli._fitting import final_step, first_step
+from localsvm.cli._notes import NOTED
 from localsvm.cli._outputs import size_of
 from localsvm.cli._screen import Screen, pairs, table
-from localsvm.export import FileDescription, describe_file, load
+from localsvm.data import RowSketch
+from localsvm.export import FileDescription, ModelFile, describe_file, load, load_file
 from localsvm.federated import Ledger, SharedSummary
 from localsvm.inspect import region_table
 
 _FIRST_LINE = re.compile(rb"localsvm ([a-z-]+) version ")
 _LEDGER = b"localsvm ledger"
 _LOOKED_AT = 200
-_NOTES = {
-    "source": "fitted to",
-    "where": "rows",
-    "n_rows": "number of rows",
-    "target": "target",
-    "parties": "parties",
-    "seed": "seed",
-}
 
 _File = Annotated[
     Path,
@@ -88,24 +82,38 @@ def _describe_model(path: Path) -> tuple[dict[str, Any], list[str]]:
         "arrays": found.arrays,
         "notes": found.notes,
     }
-    model = load(path)
+    whole = load_file(path)
+    document["fitted_rows"] = _described(whole.fitted_rows)
+    model = whole.model
     columns = columns_of(first_step(model))
-    lines = _model_lines(path, found, final_step(model))
+    lines = _model_lines(path, found, whole)
     if columns:
         document["columns"] = columns
         lines += ["", *column_lines(columns)]
     return document, lines
 
 
-def _model_lines(path: Path, found: FileDescription, last: Any) -> list[str]:
+def _described(sketch: RowSketch | None) -> dict[str, Any] | None:
+    if sketch is None:
+        return None
+    return {
+        "n_rows": sketch.n_rows,
+        "n_repeated": sketch.n_repeated,
+        "bytes": len(sketch.bits),
+        "mistaken_share": sketch.mistaken_share,
+    }
+
+
+def _model_lines(path: Path, found: FileDescription, whole: ModelFile) -> list[str]:
+    last = final_step(whole.model)
     entries: dict[str, Any] = {
         "file": f"{path}, {size_of(path)}, format version {found.version}",
         "written by": found.written_by,
         "holds": " ".join(str(last).split()),
     }
     notes = found.notes if isinstance(found.notes, dict) else {}
-    for key, name in _NOTES.items():
-        if notes.get(key) is not None:
+    for key, name in NOTED.items():
+        if key != "created_by" and notes.get(key) is not None:
             entries[name] = notes[key]
     if isinstance(notes.get("classes"), dict):
         counts = notes["classes"].items()
@@ -113,6 +121,9 @@ def _model_lines(path: Path, found: FileDescription, last: Any) -> list[str]:
     held_out = notes.get("held_out")
     if isinstance(held_out, dict):
         entries["held-out accuracy"] = _accuracy(held_out)
+    if whole.fitted_rows is not None:
+        share = f"{whole.fitted_rows.mistaken_share:.1g}"
+        entries["fitted rows"] = f"are recognised, as is a share of {share} of others"
     return pairs(entries)
 
 

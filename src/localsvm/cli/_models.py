@@ -9,9 +9,9 @@ from typing import Any
 
 from sklearn.base import is_classifier
 
-from localsvm.cli._fitting import first_step
-from localsvm.data import CategoryColumn, TableEncoder, TextColumn
-from localsvm.export import describe_file, load
+from localsvm.cli._fitting import encoder_of
+from localsvm.data import CategoryColumn, RowSketch, TableEncoder, TextColumn
+from localsvm.export import load_file
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,11 +24,14 @@ class Model:
     fitted : Pipeline or estimator
     notes : dict
         What the command that made it has noted; anything may be missing.
+    fitted_rows : RowSketch or None
+        By which rows of the fit are recognised.
     """
 
     path: Path
     fitted: Any
     notes: dict[str, Any]
+    fitted_rows: RowSketch | None = None
 
     @property
     def target(self) -> str | None:
@@ -39,8 +42,7 @@ class Model:
     @property
     def encoder(self) -> TableEncoder | None:
         """First step of the model, if it takes tables."""
-        first = first_step(self.fitted)
-        return first if isinstance(first, TableEncoder) else None
+        return encoder_of(self.fitted)
 
     def reading(
         self, where: str | None = None, read: Sequence[str] | None = None
@@ -50,6 +52,7 @@ class Model:
         earlier = [str(each) for each in noted] if isinstance(noted, list) else []
         return {
             "where": where,
+            "keep": list(getattr(self.encoder, "feature_names_in_", [])),
             "read": [*earlier, *(read or [])],
             "strings": self._string_columns(),
             "n_features": self.fitted.n_features_in_ if not self.encoder else None,
@@ -64,11 +67,12 @@ class Model:
 
 def load_model(path: Path) -> Model:
     """Read a classifier from a file."""
-    notes = describe_file(path).notes
-    fitted = load(path)
+    found = load_file(path)
+    fitted, notes = found.model, found.notes
     if not is_classifier(fitted):
         raise ValueError(
             f"{path} holds a {type(fitted).__name__}; expected a classifier, as `fit`, "
             "`tune` and `merge` write it."
         )
-    return Model(path, fitted, notes if isinstance(notes, dict) else {})
+    notes = notes if isinstance(notes, dict) else {}
+    return Model(path, fitted, notes, found.fitted_rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path, PurePath
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,18 @@ from localsvm.cli._outputs import size_of
 from localsvm.cli._screen import to_plain
 from localsvm.data import Table
 from localsvm.inspect import Scores
+
+# What readers call the entries.
+NOTED = {
+    "source": "fitted to",
+    "where": "rows",
+    "n_rows": "number of rows",
+    "target": "target",
+    "parties": "parties",
+    "seed": "seed",
+    "chosen": "chosen on held-out rows",
+    "created_by": "fitted by",
+}
 
 
 def training_notes(
@@ -46,13 +59,32 @@ def held_out_notes(scores: Scores) -> dict[str, Any]:
     return {"n_rows": scores.n_rows, "confidence_level": level, **summary}
 
 
-def where_it_is(out: Path, data: str) -> list[str]:
-    """Lines about the model file and what can be done with it."""
-    return [
+def where_it_is(out: Path, data: str, report: str | None = None) -> list[str]:
+    """Lines about the model file and what can be done with it.
+
+    Parameters
+    ----------
+    out : Path
+        The model file.
+    data : str
+        The table of the fit.
+    report : str, default=None
+        Arguments of ``localsvm report`` that name rows the model was not fitted to;
+        None if no such rows are known.
+    """
+    model, onnx = quote(str(out)), quote(str(out.with_suffix(".onnx")))
+    lines = [
         f"Model: {out} ({size_of(out)}). What next:",
-        f"  localsvm predict {out} {data} -o predictions.csv",
-        f"  localsvm explain {out} {data} --row 0",
-        f"  localsvm report {out} {data} -o report.html",
-        f"  localsvm export {out} --onnx {out.with_suffix('.onnx')}",
-        f"  localsvm serve {out}",
+        f"  localsvm predict {model} {quote(data)} -o predictions.csv",
+        f"  localsvm explain {model} {quote(data)} --row 0",
+        f"  localsvm export {model} --onnx {onnx}",
+        f"  localsvm serve {model}",
     ]
+    if report is None:
+        return [
+            *lines,
+            "For a report, give labelled rows that it was not fitted to; `localsvm fit "
+            "--no-refit` leaves some.",
+        ]
+    lines.insert(3, f"  localsvm report {model} {report} -o report.html")
+    return lines

@@ -28,7 +28,8 @@ WhereOption = Annotated[
     typer.Option(
         "--where",
         metavar="COLUMN=VALUE",
-        help="Take only the rows with this value; the column itself is left out.",
+        help="Use only the rows with this value. The column is left out, unless the "
+        "model or recipe knows it.",
     ),
 ]
 DropOption = Annotated[
@@ -60,7 +61,14 @@ TestSizeOption = Annotated[
 ]
 TestOption = Annotated[
     str | None,
-    typer.Option("--test", metavar="DATA", help="Table to score on, instead."),
+    typer.Option("--test", metavar="DATA", help="Score on this table instead."),
+]
+TrainingRowsOption = Annotated[
+    bool,
+    typer.Option(
+        "--training-rows",
+        help="Score rows that the model was fitted to, too; the result says so.",
+    ),
 ]
 ReadOption = Annotated[
     list[str] | None,

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from typing import Annotated, Any
 
 import typer
 
 from localsvm.cli import _options as options
 from localsvm.cli._comparing import compare
-from localsvm.cli._models import Model, load_model
+from localsvm.cli._models import load_model
+from localsvm.cli._notes import NOTED
 from localsvm.cli._outputs import check_output, size_of
 from localsvm.cli._rows import read_labelled
 from localsvm.cli._screen import Screen
+from localsvm.cli._seen import choose_rows, find_fitted_rows, sketch_of
 from localsvm.cli._watch import watching
-from localsvm.data import Table
 from localsvm.inspect import PeerScore, write_report
-
-_NOTED = ("source", "where", "target", "n_rows", "parties", "seed", "created_by")
 
 _Train = Annotated[
     str | None,
     typer.Option(
         "--train",
         metavar="DATA",
-        help="Rows of the fit, to describe them and to fit other classifiers to. "
-        "Found in DATA itself if the model was fitted with --where to a part of it.",
+        help="Table with the rows of the fit, to describe them and to fit other "
+        "classifiers to. Not needed if they are in DATA.",
     ),
 ]
 _Title = Annotated[str | None, typer.Option("--title", help="Of the page.")]
@@ -44,6 +42,7 @@ def report(
     target: options.TargetOption = None,
     where: options.WhereOption = None,
     train: _Train = None,
+    training_rows: options.TrainingRowsOption = False,
     title: _Title = None,
     peers: _Peers = True,
     read: options.ReadOption = None,
@@ -54,50 +53,62 @@ def report(
     """Write a report on a model and labelled rows that it was not fitted to.
 
     One HTML file that needs nothing else: data, scores with intervals, regions,
-    weights, errors, calibration, and how to use the model.
+    weights, errors, calibration, and how to use the model. Rows of DATA that the model
+    was fitted to are recognised and left out.
     """
     screen = Screen(as_json, quiet)
     check_output(out, force=force)
     loaded = load_model(model)
     reading = loaded.reading(None, read) | {"target": target or loaded.target}
-    rows = read_labelled(data, **reading | {"where": where})
-    fitted_to = _training_rows(loaded, data, where, train, reading)
-    noted = {key: loaded.notes[key] for key in _NOTED if loaded.notes.get(key)}
-    compared: list[PeerScore] | bool = False
-    if peers and fitted_to is not None:
-        compared = compare(loaded.fitted, fitted_to, rows, screen)
+    table = read_labelled(data, **reading | {"where": where})
+    trained = None if train is None else read_labelled(train, **reading)
+    known = loaded.fitted_rows
+    if known is None and trained is not None:
+        known = sketch_of(trained, loaded.encoder)
+    rows = choose_rows(loaded, table, training_rows=training_rows, fitted_rows=known)
+    fitted_to = find_fitted_rows(loaded, data, where, trained or rows.left_out, reading)
+    compared: list[PeerScore] | bool = peers
+    if peers and fitted_to is not None and rows.are in ("unseen", "unknown"):
+        spent = loaded.notes.get("cpu_seconds")
+        spent = spent if isinstance(spent, float) and spent > 0 else None
+        compared = compare(
+            loaded.fitted, fitted_to, rows.table, screen, fit_seconds=spent
+        )
     with watching(screen, "Writing the report"):
         write_report(
             loaded.fitted,
-            rows.X,
-            rows.y,
+            rows.table.X,
+            rows.table.y,
             out,
             X_train=None if fitted_to is None else fitted_to.X,
             y_train=None if fitted_to is None else fitted_to.y,
+            fitted_rows=known,
             title=title,
             peers=compared,
-            notes=noted or None,
+            notes=_in_words(loaded.notes) or None,
             model_path=model,
         )
     if fitted_to is None and peers:
-        screen.say("No --train: the report has no comparison with other classifiers.")
-    document = {"report": out, "bytes": out.stat().st_size, "n_rows": rows.X.shape[0]}
-    screen.show(document, f"Report: {out} ({size_of(out)})")
+        screen.say(
+            "No comparison with other classifiers: it needs all rows of the fit, in "
+            "DATA or as --train."
+        )
+    document = {
+        "rows": rows.to_dict(),
+        "report": out,
+        "bytes": out.stat().st_size,
+        "n_rows": rows.table.X.shape[0],
+    }
+    screen.show(document, f"{rows.headline}\n\nReport: {out} ({size_of(out)})")
 
 
-def _training_rows(
-    loaded: Model,
-    data: str,
-    where: str | None,
-    train: str | None,
-    reading: dict[str, Any],
-) -> Table | None:
-    """Rows that the model was fitted to, if they are given or can be found."""
-    if train is not None:
-        return read_labelled(train, **reading | {"where": None})
-    noted = loaded.notes.get("where")
-    same_file = loaded.notes.get("source") == PurePath(data).name
-    if not (isinstance(noted, str) and same_file and noted != where):
-        return None
-    found = read_labelled(data, **reading | {"where": noted})
-    return found if found.X.shape[0] == loaded.notes.get("n_rows") else None
+def _in_words(notes: dict[str, Any]) -> dict[str, Any]:
+    """Name what is noted as a reader would."""
+    noted = {words: notes.get(key) for key, words in NOTED.items()}
+    return {words: _shown(value) for words, value in noted.items() if value is not None}
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return f"{value:,.10g}" if isinstance(value, int | float) else str(value)

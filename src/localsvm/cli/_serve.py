@@ -32,6 +32,14 @@ _MaxRows = Annotated[int, typer.Option("--max-rows", min=1, help="Rows of a requ
 _Timeout = Annotated[
     float, typer.Option("--timeout", min=0.01, help="Seconds for a request.")
 ]
+_MaxPerAddress = Annotated[
+    int,
+    typer.Option(
+        "--max-per-address",
+        min=0,
+        help="Connections of one address; 0 is no limit, e.g. behind a reverse proxy.",
+    ),
+]
 
 
 def serve(
@@ -42,6 +50,7 @@ def serve(
     max_body: _MaxBody = 8.0,
     max_rows: _MaxRows = 10_000,
     timeout: _Timeout = 30.0,
+    max_per_address: _MaxPerAddress = 64,
     quiet: options.QuietOption = False,
 ) -> None:
     """Serve a model over HTTP, with a page to try a row.
@@ -62,6 +71,7 @@ def serve(
         max_body=int(max_body * _MEGABYTE),
         max_rows=max_rows,
         timeout=timeout,
+        max_per_address=max_per_address,
     )
 
 

@@ -36,7 +36,8 @@ _Recipe = Annotated[
 _Name = Annotated[str, typer.Option("--name", help="Of the party; it leaves.")]
 _Privacy = Annotated[Privacy, typer.Option("--privacy", help="What protects the rows.")]
 _MinRows = Annotated[
-    int, typer.Option("--min-rows", min=2, help="min-size: fewest rows of a cluster.")
+    int,
+    typer.Option("--min-rows", min=2, help="min-size: fewest rows that share a value."),
 ]
 _RoundTo = Annotated[
     int, typer.Option("--round-to", min=1, help="min-size: counts are multiples of it.")
@@ -52,7 +53,8 @@ _Bounds = Annotated[
     typer.Option(
         "--bounds",
         metavar="LOW,HIGH",
-        help="dp: of encoded features, such as -3,3; values beyond are moved there.",
+        help="dp: of encoded features, such as -3,3; values beyond are moved there. "
+        "By default the recipe gives them.",
     ),
 ]
 _Centers = Annotated[
@@ -108,17 +110,24 @@ def share(
     """
     screen = Screen(as_json, quiet)
     check_output(out, force=force)
-    level = _level(privacy, min_rows, round_to, (epsilon, delta, bounds))
+    if privacy is Privacy.DP and (epsilon is None or delta is None):
+        misuse("--privacy dp needs --epsilon and --delta.")
     if privacy is Privacy.DP and centers is None:
         misuse("--privacy dp needs --centers: the number of public centres.")
     agreed = load_recipe(recipe)
+    box = agreed.bounds if bounds is None else _parse_bounds(bounds)
+    level = _level(privacy, min_rows, round_to, (epsilon, delta, box))
     column = target or agreed.target
-    how = {"read": [*agreed.read, *(read or [])], "strings": agreed.strings}
+    how = {
+        "read": [*agreed.read, *(read or [])],
+        "strings": agreed.strings,
+        "keep": list(getattr(agreed.encoder, "feature_names_in_", [])),
+    }
     rows = read_labelled(data, target=column, where=where, **how)
     party = federated.Party(
         name,
         n_clusters=clusters,
-        centers=_centers(agreed, centers, public, bounds, seed, how),
+        centers=_centers(agreed, centers, public, box, seed, how),
         classes=agreed.labels if privacy is Privacy.DP else None,
         ledger=_ledger(ledger),
         random_state=seed,
@@ -144,17 +153,14 @@ def _level(
     privacy: Privacy,
     min_rows: int,
     round_to: int,
-    noise: tuple[float | None, float | None, str | None],
+    noise: tuple[Any, Any, tuple[Any, Any]],
 ) -> Any:
     if privacy is Privacy.NONE:
         return federated.none()
     if privacy is Privacy.MIN_SIZE:
         return federated.min_size(min_rows, round_to)
-    epsilon, delta, bounds = noise
-    if epsilon is None or delta is None or bounds is None:
-        misuse("--privacy dp needs --epsilon, --delta and --bounds.")
     try:
-        return federated.dp(epsilon, delta, _parse_bounds(bounds))
+        return federated.dp(*noise)
     except ValueError as error:
         return misuse(str(error))
 
@@ -171,7 +177,7 @@ def _centers(
     agreed: Recipe,
     n_centers: int | None,
     public: str | None,
-    bounds: str | None,
+    bounds: tuple[Any, Any],
     seed: int,
     how: dict[str, Any],
 ) -> NDArray[np.float64] | None:
@@ -182,12 +188,8 @@ def _centers(
         encoded = agreed.encoder.transform(read_rows(public, **how).X)
         found = SampledKMeans(n_centers, random_state=seed).fit(encoded)
         return np.asarray(found.cluster_centers_, dtype=np.float64)
-    if bounds is None:
-        misuse("--centers needs --bounds to draw them in, or --public rows.")
     n_features = len(agreed.encoder.get_feature_names_out())
-    return federated.random_centers(
-        _parse_bounds(bounds), n_centers, n_features=n_features, seed=seed
-    )
+    return federated.random_centers(bounds, n_centers, n_features=n_features, seed=seed)
 
 
 def _encoded(agreed: Recipe, X: Any) -> Any:
@@ -198,10 +200,11 @@ def _encoded(agreed: Recipe, X: Any) -> Any:
 
 
 def _ledger(path: Path | None) -> federated.Ledger:
-    if path is None:
-        return federated.Ledger()
-    if path.exists():
-        return federated.Ledger.load(path)
     ledger = federated.Ledger()
-    ledger.save(path)
+    if path is None:
+        return ledger
+    try:
+        ledger.save(path)
+    except FileExistsError:
+        return federated.Ledger.load(path)
     return ledger

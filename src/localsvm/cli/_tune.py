@@ -8,12 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from localsvm.cli import _options as options
-from localsvm.cli._fitting import make_encoder, tell_rows
+from localsvm.cli._fitting import encoder_of, make_encoder, tell_rows
 from localsvm.cli._methods import Method
 from localsvm.cli._notes import training_notes, where_it_is
 from localsvm.cli._outputs import check_output
 from localsvm.cli._rows import as_strings, check_classes, column_kinds, read_labelled
 from localsvm.cli._screen import Screen, to_plain
+from localsvm.cli._seen import sketch_of
 from localsvm.cli._watch import Watch, watching
 from localsvm.export import save
 from localsvm.tune import RaceResult, Trial, race
@@ -88,7 +89,9 @@ def tune(
         )
     notes = training_notes(rows, target=target, seed=seed, where=where, read=read)
     notes["held_out"] = _held_out(result)
-    save(result.best_estimator_, out, notes=notes)
+    model = result.best_estimator_
+    # Rows that the race chose by are no longer new, even if the last fit left them out.
+    save(model, out, notes=notes, fitted_rows=sketch_of(rows, encoder_of(model)))
     document = {"model": out, **result.to_dict(), "notes": notes}
     screen.show(to_plain(document), _text(result, out, data))
 

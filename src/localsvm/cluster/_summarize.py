@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from localsvm._seeds import seeded_clone
 from localsvm._threads import map_interruptibly, single_threaded_libraries
 from localsvm.cluster._distinct import distinct_rows, merge_weights, take_rows
 from localsvm.cluster._gaussian_summary import GaussianSummary
+
+Result = TypeVar("Result")
 
 COVARIANCES = ("diag", "full", "none")
 _BLOCK_ROWS = 1 << 14
@@ -121,15 +123,23 @@ def summarize_clusters(
     present = weight > 0
     if not present.all():
         X, weight = X[present], weight[present]
+    return summarize_rows(
+        X,
+        find_clusters(clusterer, X, weight),
+        sample_weight=weight,
+        covariance=covariance,
+        label=label,
+    )
+
+
+def find_clusters(clusterer: Any, X: Any, weight: NDArray[np.float64]) -> Any:
+    """Fit a clusterer: the number of each row's cluster, or its share in every one."""
     if has_fit_parameter(clusterer, "sample_weight"):
         clusterer.fit(X, sample_weight=weight)
     else:
         clusterer.fit(X)
     soft = hasattr(clusterer, "predict_proba")
-    clusters = clusterer.predict_proba(X) if soft else hard_labels(clusterer, X)
-    return summarize_rows(
-        X, clusters, sample_weight=weight, covariance=covariance, label=label
-    )
+    return clusterer.predict_proba(X) if soft else hard_labels(clusterer, X)
 
 
 def summarize_classes(
@@ -167,26 +177,47 @@ def summarize_classes(
     GaussianSummary
         With labels; the clusters of a class stand together, classes in sorted order.
     """
+
+    def summarize(
+        label: Any, rows: Any, clusters: Any, weight: NDArray[np.float64]
+    ) -> GaussianSummary:
+        return summarize_rows(
+            rows, clusters, sample_weight=weight, covariance=covariance, label=label
+        )
+
     weight = check_sample_weight(sample_weight, X)
+    return GaussianSummary.concatenated(
+        map_classes(summarize, clusterer, X, y, weight, seed=seed, n_jobs=n_jobs)
+    )
+
+
+def map_classes(
+    work: Callable[[Any, Any, Any, NDArray[np.float64]], Result],
+    clusterer: Any,
+    X: Any,
+    y: NDArray[Any],
+    weight: NDArray[np.float64],
+    *,
+    seed: int,
+    n_jobs: int | None = None,
+) -> list[Result]:
+    """Cluster each class and give label, rows, clusters and weights to ``work``.
+
+    Arguments are those of :func:`summarize_classes`; equal rows come once.
+    """
     classes, class_index = np.unique(y, return_inverse=True)
     first, kind = distinct_rows(X, weight, seed, class_index.astype(np.int32))
     merged_weight = merge_weights(weight, kind)
 
-    def summarize_class(index: int) -> GaussianSummary:
+    def work_on_class(index: int) -> Result:
         own = class_index[first] == index
-        rows = take_rows(X, first[own])
-        return summarize_clusters(
-            copy_for(clusterer, rows.shape[0], seed),
-            rows,
-            sample_weight=merged_weight[own],
-            covariance=covariance,
-            label=classes[index],
-        )
+        rows, own_weight = take_rows(X, first[own]), merged_weight[own]
+        copy = copy_for(clusterer, rows.shape[0], seed)
+        clusters = find_clusters(copy, rows, own_weight)
+        return work(classes[index], rows, clusters, own_weight)
 
     present = np.unique(class_index[first]).tolist()
-    return GaussianSummary.concatenated(
-        list(map_interruptibly(summarize_class, present, n_jobs))
-    )
+    return list(map_interruptibly(work_on_class, present, n_jobs))
 
 
 def copy_for(clusterer: Any, n_rows: int, seed: int) -> Any:

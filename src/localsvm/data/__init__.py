@@ -10,6 +10,7 @@ from localsvm.data._columns._numbers import NumberColumn
 from localsvm.data._columns._text import TextColumn
 from localsvm.data._encoder import TableEncoder
 from localsvm.data._labels import odd_even, one_vs_rest, pair
+from localsvm.data._row_sketch import Overlap, RowSketch, row_hashes
 from localsvm.data._samples import sample_path
 from localsvm.data._spirals import bayes_2spiral, make_2spiral, make_two_spirals
 from localsvm.data._synthetic import (
@@ -28,6 +29,8 @@ __all__ = [
     "DateColumn",
     "DroppedColumn",
     "NumberColumn",
+    "Overlap",
+    "RowSketch",
     "Table",
     "TableEncoder",
     "TextColumn",
@@ -45,6 +48,7 @@ __all__ = [
     "pair",
     "read_batches",
     "read_table",
+    "row_hashes",
     "sample_path",
     "task_names",
 ]

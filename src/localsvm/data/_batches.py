@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from localsvm.data._readers._options import ReadOptions
 from localsvm.data._selection import find_rows
 from localsvm.data._table import (
     Table,
+    as_tuple,
     find_format,
     read_options,
     read_table,
@@ -35,6 +36,7 @@ def read_batches(
     batch_rows: int = 10_000,
     whole_below: int = 2**25,
     where: str | None = None,
+    keep: str | Sequence[str] = (),
     format: str | None = None,
     **options: Any,
 ) -> Iterator[Table]:
@@ -53,6 +55,8 @@ def read_batches(
         they are CSV, TSV or Parquet files.
     where : str, default=None
         ``"column=value"`` keeps the rows with that value and drops the column.
+    keep : str or sequence of str, default=()
+        Columns that stay even if `where` names them.
     format : str, default=None
         As in :func:`read_table`.
     **options
@@ -82,14 +86,14 @@ def read_batches(
     name = os.fspath(source)
     stream = _stream_of(name, format, whole_below)
     if stream is None:
-        rows = read_table(name, where=where, format=format, **options).X
+        rows = read_table(name, where=where, keep=keep, format=format, **options).X
         yield from _slices(rows, batch_rows, name)
         return
     settings = read_options(where=where, **options)
     n_rows = 0
     try:
         for piece in stream(Path(name), settings):
-            frame = _selected(as_frame(piece), settings.where)
+            frame = _selected(as_frame(piece), settings.where, as_tuple(keep))
             n_rows += len(frame)
             yield from _slices(frame, batch_rows, name)
         if not n_rows:
@@ -110,7 +114,7 @@ def _stream_of(
     return _STREAMS.get(find_format(path, format))
 
 
-def _selected(frame: Any, where: tuple[str, str] | None) -> Any:
+def _selected(frame: Any, where: tuple[str, str] | None, keep: Sequence[str]) -> Any:
     if where is None:
         return frame
     column, value = where
@@ -118,7 +122,7 @@ def _selected(frame: Any, where: tuple[str, str] | None) -> Any:
     if absent:
         raise ValueError(absent)
     kept, _ = find_rows(frame[column], value)
-    return frame[kept].drop(columns=column)
+    return frame[kept] if column in keep else frame[kept].drop(columns=column)
 
 
 def _slices(rows: Any, batch_rows: int, name: str) -> Iterator[Table]:

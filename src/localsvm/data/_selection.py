@@ -19,6 +19,7 @@ def select(
     target: str | None,
     where: tuple[str, str] | None,
     drop: Sequence[str],
+    keep: Sequence[str] = (),
 ) -> tuple[Any, NDArray[Any] | None]:
     """Rows with a value in a column, without some columns; and the labels apart.
 
@@ -32,6 +33,8 @@ def select(
         Column and value.
     drop : sequence of str
         Columns to leave out.
+    keep : sequence of str, default=()
+        Columns that stay even if ``where`` names them.
 
     Returns
     -------
@@ -61,7 +64,8 @@ def select(
         labels = None if labels is None else labels[kept]
     if wanted is not None:
         labels = _labels(frame, wanted)
-    return frame.drop(columns=list(dict.fromkeys(used))), labels
+    gone = [name for name in used if name == wanted or name not in keep]
+    return frame.drop(columns=list(dict.fromkeys(gone))), labels
 
 
 def _names(rows: Any) -> list[str]:

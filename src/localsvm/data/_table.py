@@ -77,6 +77,7 @@ def read_table(
     format: str | None = None,
     where: str | None = None,
     drop: str | Sequence[str] = (),
+    keep: str | Sequence[str] = (),
     delimiter: str | None = None,
     decimal: str = ".",
     encoding: str = "utf-8",
@@ -107,6 +108,8 @@ def read_table(
         must be said.
     drop : str or sequence of str, default=()
         Columns to leave out.
+    keep : str or sequence of str, default=()
+        Columns that stay even if `where` names them, such as those of a model.
     delimiter : str, default=None
         What ends a field of csv and tsv; None is a comma or a tab.
     decimal : str, default="."
@@ -170,7 +173,7 @@ def read_table(
     name = os.fspath(source)
     try:
         content = _read(name, format, options)
-        X, y = select(content, target, options.where, _as_tuple(drop))
+        X, y = select(content, target, options.where, as_tuple(drop), as_tuple(keep))
     except ValueError as error:
         raise ValueError(f"{name} {error}") from error
     return Table(X, y, name)
@@ -187,8 +190,8 @@ def read_options(
     """Check the parameters of :func:`read_table` that concern single formats."""
     return ReadOptions(
         encoding=_known_encoding(encoding),
-        missing=_as_tuple(missing),
-        strings=_as_tuple(strings),
+        missing=as_tuple(missing),
+        strings=as_tuple(strings),
         where=_parse_where(where),
         **others,
     )
@@ -205,7 +208,8 @@ def _known_encoding(encoding: str) -> str:
     return encoding
 
 
-def _as_tuple(names: str | Sequence[str]) -> tuple[str, ...]:
+def as_tuple(names: str | Sequence[str]) -> tuple[str, ...]:
+    """One name or several, as a tuple."""
     return (names,) if isinstance(names, str) else tuple(names)
 
 

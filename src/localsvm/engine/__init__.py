@@ -5,11 +5,13 @@ from localsvm.engine._checkpoint import Checkpoint
 from localsvm.engine._checkpoint import Statistics as Statistics
 from localsvm.engine._drivers import cancel_event
 from localsvm.engine._lazy import is_lazy, predict_lazily
+from localsvm.engine._lock import FolderInUseError
 from localsvm.engine._memory import MemoryNeed, NotEnoughMemoryError
 from localsvm.engine._open import is_partitioned, open_partitions
 from localsvm.engine._options import options
 from localsvm.engine._parquet import UnreadablePartitionError
 from localsvm.engine._partitions import Partitions
+from localsvm.engine._queries import predict_blocks
 from localsvm.engine._source import Batches
 from localsvm.engine._spool import (
     read_array,
@@ -23,6 +25,7 @@ __all__ = [
     "Batches",
     "Block",
     "Checkpoint",
+    "FolderInUseError",
     "MemoryNeed",
     "NotEnoughMemoryError",
     "Partitions",
@@ -32,6 +35,7 @@ __all__ = [
     "is_partitioned",
     "open_partitions",
     "options",
+    "predict_blocks",
     "predict_lazily",
     "read_array",
     "read_rows",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,9 +59,20 @@ class Checkpoint:
                 state[key] = arrays[key].view(kind)
         return state
 
+    @property
+    def is_due(self) -> bool:
+        """Whether the last state is old enough for another one."""
+        return time.monotonic() - self._written >= self._seconds
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether nothing is kept that a fit could be resumed from."""
+        kept = {path.name for path in self.folder.glob("*")}
+        return kept <= {self._path(name).name for name in ("description", "seed")}
+
     def save(self, name: str, state: Statistics, *, now: bool = False) -> bool:
         """Replace the state of that name, unless the last one is young."""
-        if not now and time.monotonic() - self._written < self._seconds:
+        if not now and not self.is_due:
             return False
         kinds: dict[str, Any] = {}
         stored: Statistics = {}
@@ -83,36 +93,29 @@ class Checkpoint:
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.state"
 
+    def refuse(self, reason: str) -> NoReturn:
+        """Raise, with the reason why the states are of no use for this fit."""
+        raise ValueError(
+            f"The checkpoint in {self.folder.parent} is that of another fit: {reason}. "
+            "Remove the folder to begin anew, or give another one: "
+            "localsvm.engine.options(checkpoint=...)."
+        )
+
     def _check(self, description: dict[str, str]) -> None:
         known = self.load("description")
         if known is None:
             words = {key: np.array([text]) for key, text in description.items()}
             self.save("description", words, now=True)
             return
-        for key, text in description.items():
-            before = known[key].tolist()[0] if key in known else None
-            if before != text:
-                raise ValueError(
-                    f"The checkpoint in {self.folder.parent} is that of another fit: "
-                    f"its {key} was {before!r}, now it is {text!r}. Remove the folder "
-                    "to begin anew."
-                )
+        before = {key: str(words[0]) for key, words in known.items()}
+        for key in {**description, **before}:
+            was, now = before.get(key), description.get(key)
+            if was != now:
+                self.refuse(f"its {key} was {_quoted(was)}, now it is {_quoted(now)}")
 
 
-def describe(estimator: Any, identities: list[str]) -> dict[str, str]:
-    """Say what a fit is of: class, parameters, data."""
-    parameters = {
-        f"parameter {name}": repr(value)
-        for name, value in sorted(estimator.get_params().items())
-        if name not in ("n_jobs", "max_time", "verbose")
-    }
-    digest = hashlib.sha256("\n".join(identities).encode()).hexdigest()
-    return {
-        "estimator": type(estimator).__name__,
-        **parameters,
-        "number of partitions": str(len(identities)),
-        "data": digest,
-    }
+def _quoted(text: str | None) -> str:
+    return "not there" if text is None else repr(text)
 
 
 def _storable(array: NDArray[Any]) -> NDArray[Any]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from localsvm._extras import require
 from localsvm.engine._block import Block, make_block
+from localsvm.engine._columns import missing_column
 from localsvm.engine._drivers import (
     Driver,
     Merge,
@@ -103,8 +104,7 @@ def _features(X: Any, y: Any, sample_weight: Any) -> Any:
     for name in named:
         if name not in X.columns:
             raise ValueError(
-                f"{name!r} is not a column of X; it has "
-                f"{', '.join(repr(column) for column in X.columns)}."
+                f"{name!r} is not a column of X; {missing_column(X.columns, name)}"
             )
     return X.drop(columns=named) if named else X
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from localsvm._threads import effective_n_jobs
-from localsvm.engine._checkpoint import Checkpoint, describe
+from localsvm.engine._checkpoint import Checkpoint
 from localsvm.engine._dask import (
     DaskDriver,
     active_client,
@@ -21,8 +20,10 @@ from localsvm.engine._dask import (
     open_dask,
 )
 from localsvm.engine._drivers import Driver, ThreadDriver
+from localsvm.engine._identity import describe
+from localsvm.engine._lock import locked_folder
 from localsvm.engine._options import EngineOptions, current_options
-from localsvm.engine._parquet import open_parquet
+from localsvm.engine._parquet import is_dataset, open_parquet
 from localsvm.engine._partitions import Partitions
 from localsvm.engine._source import Batches, Source, open_batches
 from localsvm.engine._spool import spool
@@ -46,7 +47,7 @@ def is_partitioned(X: Any) -> bool:
         isinstance(X, (str, os.PathLike, Batches, Iterator))
         or is_dask_array(X)
         or is_dask_frame(X)
-        or _is_dataset(X)
+        or is_dataset(X)
     )
 
 
@@ -67,22 +68,22 @@ def open_partitions(
     ------
     Partitions
     """
-    options = current_options()
+    options, name = current_options(), type(estimator).__name__
     with ExitStack() as stack:
+        if options.checkpoint is not None:
+            stack.enter_context(locked_folder(options.checkpoint, name))
         driver = _choose_driver(X, options, estimator.n_jobs, stack)
         source = _open_source(X, y, sample_weight, options, driver, stack)
         checkpoint = None
         if options.checkpoint is not None:
-            identities = [part.identity for part in source.parts]
+            description = describe(estimator, source, y, sample_weight)
             checkpoint = Checkpoint(
-                options.checkpoint,
-                describe(estimator, identities),
-                options.checkpoint_seconds,
+                options.checkpoint, description, options.checkpoint_seconds
             )
-        name = type(estimator).__name__
         rows = Partitions(source, driver, name, options, checkpoint)
         finished = False
         try:
+            rows.verify()
             yield rows
             finished = True
         finally:
@@ -114,7 +115,7 @@ def _open_source(
 ) -> Source:
     if is_dask_array(X) or is_dask_frame(X):
         return open_dask(X, y, sample_weight)
-    if isinstance(X, (str, os.PathLike)) or _is_dataset(X):
+    if isinstance(X, (str, os.PathLike)) or is_dataset(X):
         return open_parquet(X, y, sample_weight, options.partition_rows)
     if y is not None or sample_weight is not None:
         raise ValueError(
@@ -128,8 +129,3 @@ def _open_source(
         tempfile.TemporaryDirectory(prefix="localsvm-batches-", dir=options.folder)
     )
     return spool(batches, Path(folder))
-
-
-def _is_dataset(X: Any) -> bool:
-    module = sys.modules.get("pyarrow.dataset")
-    return module is not None and isinstance(X, module.Dataset)

@@ -69,9 +69,12 @@ def options(
         Where files are put while a fit runs, the system's temporary folder by default.
         All workers must see it under this name. Whatever a fit puts there it removes.
     checkpoint : path, default=None
-        Folder that keeps the state of a fit. A fit that was interrupted goes on from
-        there when it is called again with the same data and parameters, and gives the
-        same model as without the interruption. Emptied when the fit ends well.
+        Folder that keeps the state of a fit. A fit that was interrupted is resumed from
+        there when it is called again with the same data, columns, parameters and
+        version of the library, and gives the same model as without the interruption;
+        with others it is refused, and the error says what differs. To compare, it
+        reads once more what it had read, but for Parquet files that have been left
+        alone. One fit at a time. Emptied when the fit ends well.
     checkpoint_seconds : float, default=10
         Least time between two checkpoints. Methods that iterate write one at most after
         each iteration.

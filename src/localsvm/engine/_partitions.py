@@ -5,11 +5,13 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from localsvm._progress import stage as progress_stage
 from localsvm.engine._checkpoint import Checkpoint, Statistics
 from localsvm.engine._drivers import (
     Driver,
@@ -17,6 +19,13 @@ from localsvm.engine._drivers import (
     NumberedPart,
     collapse,
     push_result,
+)
+from localsvm.engine._identity import digest_block
+from localsvm.engine._known_blocks import (
+    Digests,
+    KnownBlocks,
+    call_and_digest,
+    merge_digested,
 )
 from localsvm.engine._memory import (
     MemoryNeed,
@@ -29,6 +38,8 @@ from localsvm.engine._source import Source
 
 # Partitions that are merged where they are; of a tree, so a power of two.
 _GROUP_HEIGHT = 3
+# A partition as it is read, and its rows as they are hashed.
+_COPIES_TO_VERIFY = 2.0
 
 
 class Partitions:
@@ -62,6 +73,7 @@ class Partitions:
         self.driver = driver
         self.name = name
         self.checkpoint = checkpoint
+        self._known = KnownBlocks(checkpoint, source) if checkpoint else None
         self._options = options
         self._folder: Path | None = None
 
@@ -125,7 +137,7 @@ class Partitions:
 
         They are merged pairwise, neighbours first, in a tree whose shape depends on the
         number of partitions alone. With a checkpoint, partitions that were merged
-        before an interruption are not read again.
+        before an interruption are not worked on again.
 
         Parameters
         ----------
@@ -143,20 +155,37 @@ class Partitions:
         """
         groups = _groups(self._numbered)
         done, pending = _restore(self.checkpoint, stage)
-        results = self.driver.merge_on_parts(
+        results = self._merged(
             f"{self.name}-{stage}", function, merge, groups[done:], arguments
         )
         for number, result in enumerate(results, start=done + 1):
             push_result(pending, _GROUP_HEIGHT, result, merge)
-            if self.checkpoint is not None:
-                state = _as_state(number, pending)
-                self.checkpoint.save(stage, state, now=number == len(groups))
+            self._save(stage, number, pending, is_last=number == len(groups))
         whole: Statistics | None = collapse(pending, merge)
         if whole is None:
             raise ValueError(
                 "Found 0 rows in all partitions; a minimum of 1 is required."
             )
         return whole
+
+    def verify(self) -> None:
+        """Refuse to resume a fit to other rows.
+
+        Partitions that were read before the interruption are read once more and
+        compared, but for those of files that have been left alone. Called before the
+        method gets the rows.
+        """
+        doubtful = self._known.doubtful() if self._known else []
+        if self._known is None or not doubtful:
+            return
+        self.require_memory(MemoryNeed(copies=_COPIES_TO_VERIFY))
+        with progress_stage("verify"):
+            digests = self.driver.run_on_parts(
+                f"{self.name}-verify", digest_block, doubtful, ()
+            )
+            for (number, _), digest in zip(doubtful, digests, strict=True):
+                self._known.note(number, digest)
+        self._known.save()
 
     def require_memory(self, need: MemoryNeed) -> None:
         """Refuse the fit if a partition does not fit into memory, else use what does.
@@ -235,12 +264,14 @@ class Partitions:
     def close(self, *, finished: bool) -> None:
         """Remove what was written; a checkpoint stays unless the fit has ended well.
 
+        One that holds no results goes as well: it would keep other fits out.
+
         Parameters
         ----------
         finished : bool
         """
         if self.checkpoint is not None:
-            if finished:
+            if finished or self.checkpoint.is_bare:
                 self.checkpoint.clear()
         elif self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -248,6 +279,43 @@ class Partitions:
     @property
     def _numbered(self) -> list[NumberedPart]:
         return list(enumerate(self.source.parts))
+
+    def _merged(
+        self,
+        name: str,
+        function: Callable[..., Statistics],
+        merge: Merge,
+        groups: Sequence[Sequence[NumberedPart]],
+        arguments: tuple[Any, ...],
+    ) -> Iterator[Statistics | None]:
+        """Yield the result of each group; what is read for the first time is noted."""
+        known, parts = self._known, [part for group in groups for part in group]
+        if known is None or known.has(parts):
+            yield from self.driver.merge_on_parts(
+                name, function, merge, groups, arguments
+            )
+            return
+        results = self.driver.merge_on_parts(
+            name,
+            call_and_digest,
+            partial(merge_digested, merge=merge),
+            groups,
+            (function, *arguments),
+        )
+        for group, found in zip(groups, results, strict=True):
+            digests: Digests = found[0] if found else {}
+            for number, _ in group:
+                known.note(number, digests.get(number))
+            yield found[1] if found else None
+
+    def _save(
+        self, stage: str, n_groups: int, pending: list[Any], *, is_last: bool
+    ) -> None:
+        if self.checkpoint is None or not (is_last or self.checkpoint.is_due):
+            return
+        assert self._known is not None
+        self._known.save()
+        self.checkpoint.save(stage, _as_state(n_groups, pending), now=True)
 
     def _make_folder(self) -> Path:
         if self.checkpoint is not None:

@@ -34,9 +34,9 @@ class Part(ABC):
         """Read and check the rows."""
 
     @property
-    def identity(self) -> str:
-        """Text that tells whether it is the same partition as before."""
-        return f"{self.place}, {self.n_rows} rows"
+    def stamp(self) -> bytes | None:
+        """32 bytes that differ if the rows do, known without reading them; or None."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -158,10 +158,72 @@ class Batches:
 
 
 @dataclass(frozen=True)
+class BatchForm:
+    """What the first batch is like, and so has every other one to be.
+
+    Attributes
+    ----------
+    n_features : int
+    dtype : dtype
+        float32 or float64, which the rows are converted to.
+    names : tuple of str or None
+        Of the columns, where the first batch is a data frame.
+    has_texts : bool or None
+        Whether labels are strings; None if the first batch has no rows.
+    """
+
+    n_features: int
+    dtype: np.dtype[Any]
+    names: tuple[str, ...] | None
+    has_texts: bool | None
+
+    @classmethod
+    def of(cls, batch: Any) -> BatchForm:
+        """See what the first batch is like."""
+        X, y, _ = split_batch(batch, "batch 0")
+        has_texts = _has_texts(y) if X.shape[0] else None
+        return cls(X.shape[1], rows_dtype(X), frame_names(X), has_texts)
+
+    def block(self, batch: Any, place: str) -> Block:
+        """Check a batch, and that it is like the first one."""
+        X, y, weight = split_batch(batch, place)
+        if X.shape[1] != self.n_features:
+            raise ValueError(
+                f"In {place}: X has {X.shape[1]} columns; expected {self.n_features} "
+                "as in batch 0."
+            )
+        names = frame_names(X)
+        if self.names and names and names != self.names:
+            odd = next(k for k in range(len(names)) if names[k] != self.names[k])
+            raise ValueError(
+                f"In {place}: column {odd} of X is {names[odd]!r}; expected "
+                f"{self.names[odd]!r} as in batch 0. Give all columns in one order."
+            )
+        block = make_block(X, y, weight, self.dtype, place)
+        if block.n_rows and self.has_texts not in (None, _has_texts(block.y)):
+            found, wanted = "strings", "numbers"
+            if self.has_texts:
+                found, wanted = wanted, found
+            raise ValueError(
+                f"In {place}: y holds {found}; expected {wanted} as in batch 0."
+            )
+        return block
+
+    def source(self, parts: Sequence[Part]) -> Source:
+        """Partitions of such batches."""
+        return Source(parts, self.n_features, self.dtype, self.names)
+
+
+def _has_texts(y: Any) -> bool:
+    labels = np.asarray(y).ravel()
+    return labels.dtype.kind == "U" or isinstance(labels[0], str)
+
+
+@dataclass(frozen=True)
 class _BatchPart(Part):
     batches: Batches
     number: int
-    dtype: np.dtype[Any]
+    form: BatchForm
     n_rows: int | None = None
 
     @property
@@ -169,20 +231,14 @@ class _BatchPart(Part):
         return f"batch {self.number}"
 
     def read(self) -> Block:
-        X, y, weight = split_batch(self.batches.read(self.number), self.place)
-        return make_block(X, y, weight, self.dtype, self.place)
+        return self.form.block(self.batches.read(self.number), self.place)
 
 
 def open_batches(batches: Batches) -> Source:
     """Partitions of :class:`Batches`; the first is read to see what they are like."""
-    X, _, _ = split_batch(batches.read(0), "batch 0")
-    dtype = rows_dtype(X)
-    return Source(
-        [_BatchPart(batches, number, dtype) for number in range(batches.n_batches)],
-        X.shape[1],
-        dtype,
-        frame_names(X),
-    )
+    form = BatchForm.of(batches.read(0))
+    numbers = range(batches.n_batches)
+    return form.source([_BatchPart(batches, number, form) for number in numbers])
 
 
 def split_batch(batch: Any, place: str) -> tuple[Any, Any, Any]:

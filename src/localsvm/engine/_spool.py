@@ -14,14 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from localsvm.engine._block import Block, make_block
-from localsvm.engine._source import (
-    Part,
-    Source,
-    frame_names,
-    rows_dtype,
-    split_batch,
-)
+from localsvm.engine._block import Block
+from localsvm.engine._source import BatchForm, Part, Source
 
 
 @contextmanager
@@ -146,24 +140,17 @@ def spool(batches: Iterable[Any], folder: Path) -> Source:
         Exists already; what is written there is for the caller to remove.
     """
     parts: list[Part] = []
-    dtype, n_features, names = np.dtype(np.float64), 0, None
+    form: BatchForm | None = None
     for number, batch in enumerate(batches):
+        form = form or BatchForm.of(batch)
         place = f"batch {number}"
-        X, y, weight = split_batch(batch, place)
-        if not parts:
-            dtype, n_features, names = rows_dtype(X), X.shape[1], frame_names(X)
-        elif X.shape[1] != n_features:
-            raise ValueError(
-                f"In {place}: X has {X.shape[1]} columns; expected {n_features} as in "
-                "batch 0."
-            )
-        block = make_block(X, y, weight, dtype, place)
+        block = form.block(batch, place)
         own = folder / f"batch-{number}"
         own.mkdir()
         write_rows(own, block.X)
         np.save(own / "y.npy", block.y)
         np.save(own / "weight.npy", block.sample_weight)
         parts.append(_SpooledPart(own, place, block.n_rows))
-    if not parts:
+    if form is None:
         raise ValueError("The iterator of batches gave none; expected at least one.")
-    return Source(parts, n_features, dtype, names)
+    return form.source(parts)

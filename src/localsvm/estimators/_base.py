@@ -35,6 +35,7 @@ from localsvm.engine import (
     is_lazy,
     is_partitioned,
     open_partitions,
+    predict_blocks,
     predict_lazily,
 )
 from localsvm.estimators._metric import METRICS, fit_metric, in_columns, map_rows
@@ -155,8 +156,10 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or partitions
             For a Dask collection the result is one, computed when it is asked for.
+            Parquet and batches, as in ``fit``, are read block by block; the columns of
+            Parquet files are found by their names, so the labels may be among them.
 
         Returns
         -------
@@ -167,6 +170,8 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
             check_is_fitted(self)
             names = self._score_names()
             return predict_lazily(self, "decision_function", X, names, None)  # type: ignore[no-any-return]
+        if is_partitioned(X):
+            return self._answer_blocks("decision_function", X)
         return self._score_rows(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -174,8 +179,10 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or partitions
             For a Dask collection the result is one, computed when it is asked for.
+            Parquet and batches, as in ``fit``, are read block by block; the columns of
+            Parquet files are found by their names, so the labels may be among them.
 
         Returns
         -------
@@ -184,6 +191,8 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         if is_lazy(X):
             check_is_fitted(self)
             return predict_lazily(self, "predict", X, None, self.classes_.dtype)  # type: ignore[no-any-return]
+        if is_partitioned(X):
+            return self._answer_blocks("predict", X)
         scores = self._score_rows(X)
         return winning_labels(self.classes_, scores)
 
@@ -192,6 +201,11 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         if self._takes_metric:
             check_parameters(self, metric=METRICS)
         self._check_parameters()
+
+    def _answer_blocks(self, method: str, X: Any) -> NDArray[Any]:
+        """Call a method on rows in partitions, one block after the other."""
+        check_is_fitted(self)
+        return predict_blocks(self, method, X)
 
     def _score_rows(self, X: Any) -> NDArray[Any]:
         scores = self._decide(self._check_query_rows(X))
@@ -310,6 +324,12 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _check_query_rows(self, X: Any) -> Any:
         """Validate the rows and map them by the metric."""
         check_is_fitted(self)
+        if is_partitioned(X) and not is_lazy(X):
+            raise TypeError(
+                f"X={X!r:.80} is not in memory. This method of {type(self).__name__} "
+                "takes arrays, data frames and sparse matrices; predict and "
+                "decision_function take partitions as well."
+            )
         rows = check_rows(self, X, reset=False)
         return map_rows(self.metric_, rows) if self._takes_metric else rows
 

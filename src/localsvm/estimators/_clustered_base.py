@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from localsvm._checks import (
     boolean,
     check_parameters,
+    class_weights,
     integer,
-    mapping,
     one_of,
     real,
     with_methods,
@@ -260,7 +260,7 @@ class BaseRegionalSVC(BaseLocalClassifier):
             clusterer=one_of(None) | with_methods("fit", "predict"),
             fit_intercept=boolean(),
             intercept_scaling=real(0) | one_of("scale"),
-            class_weight=one_of(None, "balanced") | mapping(),
+            class_weight=class_weights(),
             tol=real(0, closed="left"),
             max_iter=integer(1),
             max_time=one_of(None) | real(0),

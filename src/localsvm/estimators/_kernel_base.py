@@ -13,8 +13,8 @@ from scipy import sparse
 from localsvm._checks import (
     check_parameters,
     check_squares,
+    class_weights,
     integer,
-    mapping,
     one_of,
     real,
 )
@@ -76,7 +76,7 @@ class BaseKernelClassifier(BaseLocalClassifier):
             degree=integer(1),
             coef0=real(-np.inf),
             neighbors=SEARCHES,
-            class_weight=one_of(None, "balanced") | mapping(),
+            class_weight=class_weights(),
             tol=real(0, closed="left"),
             max_iter=integer(1) | one_of("auto", -1),
             cache_size=real(0),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from localsvm._threads import effective_n_jobs
 from localsvm.cluster import NeighborhoodCover
-from localsvm.cluster._neighbors import fit_search, make_search
+from localsvm.cluster._neighbors import make_search
 from localsvm.estimators._base import StageClock, TrainingRows, check_solution
 from localsvm.estimators._global_model import GlobalModel, fit_global
 from localsvm.estimators._kernel_base import (
@@ -185,10 +185,7 @@ class BaseLocalSVC(BaseKernelClassifier):
             return
         self._models, rows = models.compact()
         self._support_rows = X[rows]
-        centers = X[cover.center_indices_]
-        search = fit_search(make_search(cover.neighbors, centers, 1), centers)
-        regions = np.arange(len(models.only_class), dtype=np.int32)
-        self._router = Router(centers, search, regions)
+        self._router = Router.to_centers(X, cover)
 
     def _route(self, X: Any) -> NDArray[np.int64]:
         """Eq. 4, or the nearest centre."""

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from localsvm._checks import NOT_FINITE, level_of_caller
 from localsvm._threads import effective_n_jobs, single_threaded_libraries
+from localsvm.engine import is_lazy, is_partitioned
 from localsvm.estimators._base import BaseLocalClassifier, StageClock, TrainingRows
 from localsvm.estimators._clustering import centers_of, fit_clusterer
 from localsvm.estimators._gates import Gate, GateStep
@@ -27,7 +28,12 @@ from localsvm.estimators._mixture_start import (
     start_gate,
 )
 from localsvm.estimators._mixture_watch import EMWatch
-from localsvm.estimators._scale import SCALED_C, intercept_constant, squared_norms
+from localsvm.estimators._scale import (
+    SCALED_C,
+    intercept_constant,
+    spread_around,
+    squared_norms,
+)
 from localsvm.solvers import GateRows, LinearProblem, SolverOptions, Status
 
 
@@ -64,7 +70,8 @@ class BaseMixture(BaseLocalClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or partitions
+            Parquet and batches as in ``predict``.
 
         Returns
         -------
@@ -76,6 +83,8 @@ class BaseMixture(BaseLocalClassifier):
         Eq. 6 divided by its sum over the classes. It is a model of the margin, not
         calibrated; :class:`~sklearn.calibration.CalibratedClassifierCV` is.
         """
+        if is_partitioned(X) and not is_lazy(X):
+            return self._answer_blocks("predict_proba", X)
         scores = self._class_scores(self._check_query_rows(X))
         return np.asarray(softmax(scores.astype(np.float64), axis=1))
 
@@ -197,7 +206,8 @@ class BaseMixture(BaseLocalClassifier):
             np.bincount(part.class_index, minlength=len(self.classes_))
             for part in (training, validation)
         ]
-        hold_out.check(counts[0], counts[1], n_samples)
+        if not hold_out.accepts(counts[0], counts[1], n_samples):
+            return rows, None
         return training, validation
 
     def _start(
@@ -305,8 +315,8 @@ class BaseMixture(BaseLocalClassifier):
     def _gate_rows(self, rows: TrainingRows) -> GateRows:
         weight = rows.sample_weight
         origin = np.asarray(weight @ rows.X, dtype=np.float64).ravel() / weight.sum()
-        spread = float(weight @ squared_norms(rows.X)) / weight.sum() - origin @ origin
-        return GateRows(rows.X, origin, float(np.sqrt(spread)) or 1.0, self.n_jobs)
+        spread = spread_around(rows.X, weight, origin) / weight.sum()
+        return GateRows(rows.X, origin, np.sqrt(spread) or 1.0, self.n_jobs)
 
     def _watch(self) -> EMWatch:
         return EMWatch(self.C_, self.tol, self.max_iter, self.n_iter_no_change)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -61,22 +62,28 @@ class PartitionFit(PartFit):
     def _scan(self, clusterer: PartClusterer) -> Statistics:
         model, n_rows = self.model, self._count_rows()
         self.hold_out = HoldOut.of(model, n_rows, self.seed)
-        limit = clusterer.sample_limit(n_rows)
-        scan = self.rows.reduce(
+        scan = self._scan_rows(clusterer, n_rows, "scan")
+        model.metric_ = None
+        present = self._accept(scan, scan["mass"] + scan["aside_mass"]) > 0
+        if not self.hold_out.accepts(
+            scan["counts"][present], scan["aside_counts"][present], n_rows
+        ):
+            self.hold_out = replace(self.hold_out, fraction=0.0)
+            scan = self._scan_rows(clusterer, n_rows, "scan-all")
+        model._set_scales(float(scan["squares"] / scan["mass"].sum()))
+        return scan
+
+    def _scan_rows(
+        self, clusterer: PartClusterer, n_rows: int, stage: str
+    ) -> Statistics:
+        return self.rows.reduce(
             scan_rows,
             merge_scanned_rows,
             self.hold_out,
             clusterer.sample_seed,
-            limit,
-            stage="scan",
+            clusterer.sample_limit(n_rows),
+            stage=stage,
         )
-        model.metric_ = None
-        present = self._accept(scan, scan["mass"] + scan["aside_mass"]) > 0
-        self.hold_out.check(
-            scan["counts"][present], scan["aside_counts"][present], n_rows
-        )
-        model._set_scales(float(scan["squares"] / scan["mass"].sum()))
-        return scan
 
     def _write(self, scan: Statistics) -> tuple[Statistics, NDArray[Any]]:
         model = self.model
@@ -107,7 +114,6 @@ class PartitionFit(PartFit):
         distance = float(written["distance"] / weight)
         gate, order = model._start_gate(centers, written["sizes"], distance, self.seed)
         origin = scan["sums"] / weight
-        spread = float(scan["squares"] / weight) - origin @ origin
         seen = np.zeros((source.n_partitions, len(order)), dtype=np.int64)
         seen[written["number"]] = written["seen"][:, order]
         solver = ExpertSolver(self.rows, self.clock, self._tasks())
@@ -118,7 +124,7 @@ class PartitionFit(PartFit):
             solution=nothing.endings,
             clock=self.clock,
             weight=float(written["total"]),
-            gate_scale=float(np.sqrt(spread)) or 1.0,
+            gate_scale=float(np.sqrt(scan["spread"] / weight)) or 1.0,
             intercept_scaling=model.intercept_scaling_,
             dtype=source.dtype,
             rows=self.rows,

@@ -28,6 +28,7 @@ from localsvm.estimators._mixture_em import (
 from localsvm.estimators._mixture_model import MixtureModel
 from localsvm.estimators._mixture_start import HoldOut, assign_to_centers
 from localsvm.estimators._part_scan import merge_scans, scan_part, spread
+from localsvm.estimators._scale import spread_around
 from localsvm.solvers import gate_loss
 
 # Names the responsibilities of nearest centres, and of what is solved by them.
@@ -97,7 +98,8 @@ def scan_rows(block: Block, hold_out: HoldOut, seed: int, limit: int) -> Statist
     -------
     dict
         What :func:`scan_part` gives of the former; "aside_mass" and "aside_counts",
-        weights and rows of the latter by class; "sums", the weighted sum of the former.
+        weights and rows of the latter by class; "sums", the weighted sum of the former,
+        and "spread", that of their squared distances to its mean.
     """
     aside = hold_out.rows(block.X)
     weight = block.sample_weight
@@ -106,10 +108,13 @@ def scan_rows(block: Block, hold_out: HoldOut, seed: int, limit: int) -> Statist
     classes = found["classes"]
     index, n_classes = np.searchsorted(classes, block.y), len(classes)
     counted = aside & (weight > 0)
+    sums = np.asarray(training @ block.X, dtype=np.float64).ravel()
+    mean = sums / (training.sum() or 1.0)
     return found | {
         "aside_mass": np.bincount(index, weight * aside, n_classes).astype(np.float64),
         "aside_counts": np.bincount(index, counted, n_classes).astype(np.float64),
-        "sums": np.asarray(training @ block.X, dtype=np.float64).ravel(),
+        "sums": sums,
+        "spread": np.array(spread_around(block.X, training, mean)),
     }
 
 
@@ -122,7 +127,19 @@ def merge_scanned_rows(first: Statistics, second: Statistics) -> Statistics:
             np.zeros(len(whole["classes"])),
         )
     whole["sums"] = first["sums"] + second["sums"]
+    whole["spread"] = (
+        first["spread"] + second["spread"] + _spread_between(first, second)
+    )
     return whole
+
+
+def _spread_between(first: Statistics, second: Statistics) -> float:
+    """Spread of two parts whose rows stand at their means."""
+    mass = [float(part["mass"].sum()) for part in (first, second)]
+    if not all(mass):
+        return 0.0
+    step = first["sums"] / mass[0] - second["sums"] / mass[1]
+    return float(mass[0] * mass[1] / sum(mass) * (step @ step))
 
 
 def training_weight(block: Block, hold_out: HoldOut) -> NDArray[np.float64]:

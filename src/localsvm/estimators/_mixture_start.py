@@ -42,18 +42,21 @@ class HoldOut:
     fraction : float
         0 sets no row aside.
     seed : int
+    is_asked : bool, default=True
+        Whether the user wants rows to be set aside, whatever they are.
     """
 
     fraction: float
     seed: int
+    is_asked: bool = True
 
     @classmethod
     def of(cls, model: Any, n_samples: int, seed: int) -> HoldOut:
         """Take what the parameters of a mixture ask for."""
-        wanted = model.early_stopping
-        if wanted == "auto":
+        wanted, is_asked = model.early_stopping, model.early_stopping != "auto"
+        if not is_asked:
             wanted = n_samples > _EARLY_STOPPING_ROWS
-        return cls(model.validation_fraction if wanted else 0.0, seed)
+        return cls(model.validation_fraction if wanted else 0.0, seed, is_asked)
 
     def rows(self, X: Any) -> Mask:
         """Whether each row is set aside."""
@@ -61,13 +64,16 @@ class HoldOut:
             return np.zeros(X.shape[0], dtype=bool)
         return np.asarray(hash_rows(X, self.seed) / 2.0**64 < self.fraction)
 
-    def check(
+    def accepts(
         self,
         training_counts: NDArray[Any],
         validation_counts: NDArray[Any],
         n_samples: int,
-    ) -> None:
-        """Refuse a split that leaves a class without rows to train on.
+    ) -> bool:
+        """Whether a split has rows to validate, and rows of each class to train on.
+
+        Few different rows may leave none of either: copies stay together. Raises where
+        the user has asked for the split.
 
         Parameters
         ----------
@@ -77,7 +83,9 @@ class HoldOut:
             Rows that were given.
         """
         lost = (training_counts == 0) & (validation_counts > 0)
-        if self.fraction > 0 and (lost.any() or not validation_counts.any()):
+        if self.fraction == 0 or (validation_counts.any() and not lost.any()):
+            return True
+        if self.is_asked:
             raise ValueError(
                 f"early_stopping with validation_fraction={self.fraction} leaves "
                 f"{int(training_counts.sum())} of {n_samples} rows for training and "
@@ -85,6 +93,7 @@ class HoldOut:
                 "every class to train on and at least one to validate. Set "
                 "early_stopping=False."
             )
+        return False
 
 
 def assign_to_centers(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.cluster._neighbors import find_neighbors
+from localsvm.cluster import NeighborhoodCover
+from localsvm.cluster._neighbors import find_neighbors, fit_search, make_search
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,13 @@ class Router:
     rows: Any
     search: Any
     regions: NDArray[np.int32]
+
+    @classmethod
+    def to_centers(cls, X: Any, cover: NeighborhoodCover) -> Self:
+        """Route to the nearest centre of a cover of the rows X."""
+        centers = X[cover.center_indices_]
+        search = fit_search(make_search(cover.neighbors, centers, 1), centers)
+        return cls(centers, search, np.arange(centers.shape[0], dtype=np.int32))
 
     def route(self, X: Any, n_jobs: int | None) -> NDArray[np.int64]:
         """Neighbourhood of each query."""

@@ -13,9 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from localsvm._checks import (
     check_parameters,
+    class_weights,
     integer,
     level_of_caller,
-    mapping,
     one_of,
     real,
 )
@@ -24,20 +24,21 @@ from localsvm.cluster._distinct import distinct_rows, merge_weights, take_rows
 from localsvm.estimators._base import StageClock, TrainingRows
 from localsvm.estimators._preparation import SCALINGS
 from localsvm.estimators._staged_base import BaseStagedSVC
-from localsvm.estimators._staged_choice import Chooser, Grid, selection_table
-from localsvm.estimators._stages import (
-    METRICS,
-    StagedSetting,
-    StageFitter,
+from localsvm.estimators._staged_choice import Chooser, Grid
+from localsvm.estimators._staged_evaluation import selection_table
+from localsvm.estimators._staged_fit import StagedFit, fit_in_time
+from localsvm.estimators._staged_setting import (
+    CELL_SIZES,
+    MOST_PAIRED_CLASSES,
     StageSizes,
 )
+from localsvm.estimators._stages import METRICS, StageFitter
 
 _SEARCH_TOL = 0.1
 _WIDE, _COMPONENTS = 110, (60, 240)
 _NARROW_SCALINGS = ("none", "standard", "quantile")
 _WIDE_SCALINGS = ("none", "standard", "unit")
 _CS = (1.0, 10.0)
-_CELL_SIZES = (200, 1000)
 _GAMMA_FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)
 _KERNEL_CS = (1.0, 10.0, 100.0)
 _THRESHOLDS = (0.0, 1.0, 1.5, np.inf)
@@ -57,7 +58,7 @@ class StagedSVC(BaseStagedSVC):
        margin of each training row, :math:`y_i f(x_i) - \alpha_i K_{ii}`.
     3. Second stage: RBF SVMs on the *hard* rows, those with a leave-one-out margin
        below one, filled up to 8000 by the next margins; all rows, if more than 40 % are
-       hard. Up to 10,000 of them are one SVM; more are covered by overlapping cells,
+       hard. Up to 20,000 of them are one SVM; more are covered by overlapping cells,
        one SVM each, as in :class:`LocalSVC`.
     4. A row is answered by the first stage if the margin of its winning class exceeds
        the ``threshold``, else by the second stage.
@@ -79,7 +80,7 @@ class StagedSVC(BaseStagedSVC):
         Penalty of the first stage, for rows of root mean squared norm one.
     cell_size : int, None or "auto", default="auto"
         Rows of a cell. With an int, more hard rows than that are cut into cells; None
-        is one model; "auto" cuts more than 10,000 hard rows into cells of 200 or 1000.
+        is one model; "auto" cuts more than 20,000 hard rows into cells of 200 or 1000.
     gamma_factor : float or "auto", default="auto"
         Width of the RBF kernel, times the typical squared distance of a row to the
         middle of its cell.
@@ -100,7 +101,9 @@ class StagedSVC(BaseStagedSVC):
         Passes of the first stage's solver.
     max_time : float or None, default=None
         Seconds for the whole fit, half of them at most for the choice of parameters,
-        which then ends with the best of what it has seen.
+        which then ends with the best of what it has seen. Where the rest is too short
+        for all rows, the model is that of a sample; one of 2000 rows is fitted
+        whatever the limit.
     random_state : int, RandomState instance or None, default=None
         Chooses the held-out rows and seeds the stages.
     n_jobs : int or None, default=None
@@ -123,7 +126,8 @@ class StagedSVC(BaseStagedSVC):
     n_hard_ : int
         Distinct rows of the second stage.
     stage_ : ndarray of shape (n_samples,)
-        Stage, 1 or 2, that answers each training row.
+        Stage, 1 or 2, that answers each training row; 0 for rows that ``max_time``
+        left no time to fit.
     stage_shares_ : ndarray of shape (2,)
         Weighted share of those rows.
     n_regions_ : int
@@ -166,7 +170,7 @@ class StagedSVC(BaseStagedSVC):
     rows (``threshold=inf``) and the first stage alone are among the candidates.
 
     Cost: the first stage is near linear in the number of rows; so is the second in
-    cells, and as one model it costs at most that of an SVM of 10,000 rows. Prediction
+    cells, and as one model it costs at most that of an SVM of 20,000 rows. Prediction
     takes a search among the regions and a few dot products for an easy row, and the
     support vectors of one cell for a hard one.
 
@@ -174,8 +178,10 @@ class StagedSVC(BaseStagedSVC):
     hard ones are made dense up to a gigabyte.
 
     Several classes: the first stage in one problem (Crammer and Singer), on shared
-    regions; the second by pairs, on a shared kernel matrix. Votes of the second stage
-    are scaled to [-1, 1], about the range of the first.
+    regions; the second by pairs, on a shared kernel matrix. With more than 50 classes
+    there is no second stage unless ``threshold`` asks for one, since the pairs grow by
+    the square; the first then has a region per class, and the choice takes one held-out
+    part. Votes of the second stage are scaled to [-1, 1], about the range of the first.
 
     Equal rows of one class are merged, so that neither the order of rows nor writing a
     weight of two as two rows changes the model.
@@ -239,7 +245,7 @@ class StagedSVC(BaseStagedSVC):
             threshold=one_of("auto") | real(0, closed="both"),
             n_regions=one_of("auto") | integer(1),
             n_components=one_of("auto", None) | integer(1),
-            class_weight=one_of(None, "balanced") | mapping(),
+            class_weight=class_weights(),
             tol=real(0, closed="left"),
             max_iter=integer(1),
             max_time=one_of(None) | real(0),
@@ -267,39 +273,47 @@ class StagedSVC(BaseStagedSVC):
             clock,
         )
         sizes = StageSizes()
-        if not isinstance(self.cell_size, str):
-            sizes = replace(sizes, largest_model=self.cell_size, given=True)
         # One limit for all that follows: to set it many times takes long.
         with single_threaded_libraries():
             with clock.stage("choose"):
-                setting = self._choose(merged, fitter, sizes)
-            confidence = self._fit_stages(merged, setting, sizes, fitter)
-        self._describe(rows, confidence, kind)
-        if not sizes.in_cells(self.n_hard_):
-            setting = replace(setting, cell_size=None)
-        self.best_params_ = asdict(setting)
+                chooser = self._choose(merged, fitter, sizes)
+            fitted = fit_in_time(fitter, merged, chooser.chosen, sizes)
+        self._store(fitted, chooser)
+        self._warn_of_time(chooser.unanswered, fitted, n_rows)
+        self._describe(rows, fitted, kind)
         self.fit_report_ = clock.seconds
 
     def _choose(
         self, rows: TrainingRows, fitter: StageFitter, sizes: StageSizes
-    ) -> StagedSetting:
+    ) -> Chooser:
+        """Choose what is open, in half of the time at most."""
         limit = None if self.max_time is None else 0.5 * self.max_time
         trial_fitter = replace(
             fitter, clock=StageClock(limit), tol=max(self.tol, _SEARCH_TOL)
         )
         chooser = Chooser(trial_fitter, rows, sizes)
-        grid = self._grid(rows.X)
-        setting = chooser.choose(grid) if grid.is_open else grid.only()
-        if chooser.unanswered:
+        chooser.choose(self._grid(rows.X))
+        return chooser
+
+    def _warn_of_time(
+        self, unanswered: list[str], fitted: StagedFit, n_rows: int
+    ) -> None:
+        """Warn once if ``max_time`` was too short for anything."""
+        missed = []
+        if unanswered:
+            missed.append(
+                f"was not enough to choose {', '.join(unanswered)}, whose first values "
+                "were taken"
+            )
+        if not fitted.in_full:
+            missed.append(f"allowed a quick fit of {len(fitted.rows)} of {n_rows} rows")
+        if missed:
             warnings.warn(
-                f"Half of max_time={self.max_time} was not enough to choose "
-                f"{', '.join(chooser.unanswered)}; the model has their first values. "
-                "Allow more, or give these parameters.",
+                f"max_time={self.max_time} {', and '.join(missed)}. Allow more, or "
+                "give the parameters that were left open.",
                 ConvergenceWarning,
                 stacklevel=level_of_caller(),
             )
-        self.selection_ = selection_table(chooser.evaluations, setting)
-        return setting
 
     def _grid(self, X: Any) -> Grid:
         """Collect what is left to be chosen, for rows like these."""
@@ -310,15 +324,16 @@ class StagedSVC(BaseStagedSVC):
             scalings, metrics = _WIDE_SCALINGS, (None, "diagonal")
         elif X.shape[1] > _WIDE:
             scalings, components = _WIDE_SCALINGS, _COMPONENTS
+        many_classes = len(self.classes_) > MOST_PAIRED_CLASSES
         offered: dict[str, tuple[Any, ...]] = {
             "scaling": scalings,
             "n_components": components,
             "metric": metrics,
             "C": _CS,
-            "cell_size": _CELL_SIZES,
+            "cell_size": CELL_SIZES,
             "gamma_factor": _GAMMA_FACTORS,
             "kernel_C": _KERNEL_CS,
-            "threshold": _THRESHOLDS,
+            "threshold": (0.0,) if many_classes else _THRESHOLDS,
         }
         given = {name: getattr(self, name) for name in offered}
         values: dict[str, Any] = {
@@ -327,41 +342,26 @@ class StagedSVC(BaseStagedSVC):
         }
         return Grid(**values)
 
-    def _fit_stages(
-        self,
-        rows: TrainingRows,
-        setting: StagedSetting,
-        sizes: StageSizes,
-        fitter: StageFitter,
-    ) -> NDArray[np.float64]:
-        """Take steps 1 to 3; return how sure the first stage is."""
-        with fitter.clock.stage("prepare"):
-            self._preparation = fitter.prepare(rows, setting)
-            self.metric_ = self._preparation.metric
-            rows = replace(rows, X=self._prepare(rows.X))
-        with fitter.clock.stage("first"):
-            (first,) = fitter.fit_first(rows, (setting.C,))
-        self.first_stage_ = first.model
-        self.second_stage_ = None
-        self.n_hard_ = 0
-        self._threshold = setting.threshold
-        if setting.threshold > 0:
-            with fitter.clock.stage("second"):
-                hard = sizes.hard_rows(first.margin)
-                self.n_hard_ = len(hard)
-                self.second_stage_ = fitter.fit_second(rows.take(hard), setting, sizes)
-        return first.confidence
+    def _store(self, fitted: StagedFit, chooser: Chooser) -> None:
+        """Keep the model of a fit, and how it was chosen."""
+        self._preparation = fitted.preparation
+        self.metric_ = fitted.preparation.metric
+        self.first_stage_, self.second_stage_ = fitted.first, fitted.second
+        self.n_hard_ = fitted.n_hard
+        self._threshold = chooser.chosen.threshold
+        chosen = replace(chooser.chosen, cell_size=fitted.cell_size)
+        self.best_params_ = asdict(chosen)
+        self.selection_ = selection_table(chooser.evaluations, chosen)
 
     def _describe(
-        self,
-        rows: TrainingRows,
-        confidence: NDArray[np.float64],
-        kind: NDArray[np.intp],
+        self, rows: TrainingRows, fitted: StagedFit, kind: NDArray[np.intp]
     ) -> None:
         first, second = self.first_stage_, self.second_stage_
-        # A row without weight was not fitted: what is asked of new rows is asked of it.
-        hard = confidence <= self._threshold
-        self.stage_ = np.where(hard & (second is not None), 2, 1)[kind]
+        stage_of_kind = np.zeros(kind.max() + 1, dtype=np.int64)
+        hard = (fitted.confidence <= self._threshold) & (second is not None)
+        stage_of_kind[fitted.rows] = np.where(hard, 2, 1)
+        self.stage_ = stage_of_kind[kind]
+        # A row without weight was not fitted: it is answered as a new one.
         absent = np.flatnonzero(kind < 0)
         if absent.size:
             self.stage_[absent] = self._find_stages(self._prepare(rows.X[absent]))

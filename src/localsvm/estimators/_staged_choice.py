@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from localsvm.estimators._base import TrainingRows
+from localsvm.estimators._staged_evaluation import CLEAR, CLOSE, SLIGHT, Evaluation
+from localsvm.estimators._staged_setting import (
+    MOST_PAIRED_CLASSES,
+    StagedSetting,
+    StageSizes,
+)
 from localsvm.estimators._staged_trial import (
     N_FOLDS,
     Fold,
@@ -20,7 +26,7 @@ from localsvm.estimators._staged_trial import (
     stratified_folds,
     with_all_classes,
 )
-from localsvm.estimators._stages import StagedSetting, StageFitter, StageSizes
+from localsvm.estimators._stages import OutOfTimeError, StageFitter
 
 FEWEST_ROWS_TO_HOLD_OUT = 10_000
 
@@ -32,8 +38,6 @@ _FULL_SHARE = 0.2
 _MOST_HELD_OUT = 10_000
 # Values of width and penalty that are tried at first.
 _N_FIRST = {"gamma_factor": 3, "kernel_C": 2}
-# Standard errors by which a challenger has to win, and within which it is close.
-_CLEAR, _CLOSE, _SLIGHT = 1.0, 2.0, 0.5
 # Of the first questions, which are about preparation.
 _PLAIN_C, _PLAIN_GAMMA_FACTORS, _PLAIN_KERNEL_C = 1.0, (2.0, 4.0), 10.0
 
@@ -64,88 +68,18 @@ class Grid:
         """Where the choice begins."""
         return replace(
             self.only(),
+            cell_size="auto" if len(self.cell_size) > 1 else self.cell_size[0],
             C=_nearest(self.C, _PLAIN_C),
             gamma_factor=_nearest(self.gamma_factor, _PLAIN_GAMMA_FACTORS[0]),
             kernel_C=_nearest(self.kernel_C, _PLAIN_KERNEL_C),
         )
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """Held-out errors of settings that share their preparation.
-
-    Attributes
-    ----------
-    question : str
-    settings : list of StagedSetting
-        The cheapest first.
-    wrong : ndarray of shape (n_settings, n_held_out), bool
-    weight : ndarray of shape (n_held_out,)
-    n_rows : int
-        Rows that took part, trained on or held out.
-    seconds : float
-    """
-
-    question: str
-    settings: list[StagedSetting]
-    wrong: NDArray[np.bool_]
-    weight: NDArray[np.float64]
-    n_rows: int
-    seconds: float
-
-    @property
-    def errors(self) -> NDArray[np.float64]:
-        """Weighted share of errors of each setting."""
-        return np.asarray(self.wrong @ self.weight / self.weight.sum())
-
-    def best(self, incumbent: StagedSetting | None = None) -> int:
-        """Find the fewest errors; what is not the incumbent's has to earn it.
-
-        Of settings that differ in their threshold alone, a larger one has to lead, too.
-        """
-        variants: dict[StagedSetting, list[int]] = {}
-        for i, setting in enumerate(self.settings):
-            variants.setdefault(replace(setting, threshold=0.0), []).append(i)
-        chosen = {
-            variant: self._best_threshold(same) for variant, same in variants.items()
-        }
-        errors = self.errors
-        best = min(chosen.values(), key=lambda i: errors[i])
-        if incumbent is None:
-            return best
-        known = chosen.get(replace(incumbent, threshold=0.0), best)
-        return best if self._leads(best, known, _SLIGHT) else known
-
-    def _best_threshold(self, same: list[int]) -> int:
-        ascending = sorted(same, key=lambda i: self.settings[i].threshold)
-        best = ascending[0]
-        for i in ascending[1:]:
-            if self._leads(i, best, _needed_lead(self.settings[i].threshold)):
-                best = i
-        return best
-
-    def _leads(self, setting: int, other: int, needed: float) -> bool:
-        return self.lead(self.wrong[setting], self.wrong[other]) > needed
-
-    def lead(self, wrong: NDArray[np.bool_], other_wrong: NDArray[np.bool_]) -> float:
-        """Errors fewer than another's on the held-out rows, in standard errors."""
-        gain = self.weight * (other_wrong.astype(float) - wrong)
-        spread = np.sqrt(np.square(gain).sum())
-        return float(gain.sum() / spread) if spread > 0 else 0.0
-
-
-def _needed_lead(threshold: float) -> float:
-    """Lead that a threshold needs over a smaller one, which answers in less time."""
-    if np.isinf(threshold):
-        return _CLOSE
-    return _CLEAR if threshold > 1 else _SLIGHT
-
-
 def _needed_of(question: str, value: Any) -> float:
     """Lead that a way to prepare rows needs over a cheaper or plainer one."""
     if question == "n_components":
-        return _CLOSE
-    return _CLEAR if value in ("quantile", "full", "diagonal") else 0.0
+        return CLOSE
+    return CLEAR if value in ("quantile", "full", "diagonal") else 0.0
 
 
 @dataclass
@@ -159,6 +93,10 @@ class Chooser:
         Distinct, in random order.
     sizes : StageSizes
         Of the final fit.
+
+    Attributes
+    ----------
+    chosen : StagedSetting
     evaluations : list of Evaluation
         What was tried.
     unanswered : list of str
@@ -168,11 +106,21 @@ class Chooser:
     fitter: StageFitter
     rows: TrainingRows
     sizes: StageSizes
+    chosen: StagedSetting = field(init=False)
     evaluations: list[Evaluation] = field(default_factory=list)
     unanswered: list[str] = field(default_factory=list)
     _trials: dict[tuple[Any, ...], Trial] = field(default_factory=dict)
 
     def choose(self, grid: Grid) -> StagedSetting:
+        """Choose what is open, and keep it as ``chosen``."""
+        self.chosen = self._choose(grid) if grid.is_open else grid.only()
+        if self.unanswered and not self.evaluations:
+            # Nothing is known of the columns: the safest scaling, one stage.
+            safe = "standard" if "standard" in grid.scaling else self.chosen.scaling
+            self.chosen = replace(self.chosen, scaling=safe)
+        return self.chosen
+
+    def _choose(self, grid: Grid) -> StagedSetting:
         """Choose preparation, penalties and widths; look at full size again."""
         best = grid.plain()
         if not self._folds(0)[1]:
@@ -192,13 +140,22 @@ class Chooser:
             self.unanswered.append(question)
         return late
 
+    @contextmanager
+    def _as_far_as_time_allows(self, question: str) -> Iterator[None]:
+        """Leave a question open when the time ends while it is being asked."""
+        try:
+            yield
+        except OutOfTimeError:
+            self._out_of_time(question)
+
     @property
     def _n_rows(self) -> int:
         return int(self.rows.X.shape[0])
 
     @property
     def _holds_out(self) -> bool:
-        return self._n_rows >= FEWEST_ROWS_TO_HOLD_OUT
+        many_classes = len(self.fitter.classes) > MOST_PAIRED_CLASSES
+        return many_classes or self._n_rows >= FEWEST_ROWS_TO_HOLD_OUT
 
     def _choose_preparation(
         self, question: str, grid: Grid, best: StagedSetting
@@ -218,14 +175,17 @@ class Chooser:
             return False
         needed = _needed_of(question, getattr(challenger, question))
         lead = 0.0
-        for rung, n_folds in self._levels:
-            old, new = (
-                self._evaluate(question, plain_variants(setting, grid), rung, n_folds)
-                for setting in (best, challenger)
-            )
-            lead = new.lead(new.wrong[new.best()], old.wrong[old.best()])
-            if abs(lead) > _CLOSE or lead < 0 < needed:
-                break
+        with self._as_far_as_time_allows(question):
+            for rung, n_folds in self._levels:
+                old, new = (
+                    self._evaluate(
+                        question, plain_variants(setting, grid), rung, n_folds
+                    )
+                    for setting in (best, challenger)
+                )
+                lead = new.lead(new.wrong[new.best()], old.wrong[old.best()])
+                if abs(lead) > CLOSE or lead < 0 < needed:
+                    break
         return lead > needed
 
     @property
@@ -239,16 +199,19 @@ class Chooser:
         """Penalty of the first stage: by both stages, near ties by the first alone."""
         if len(grid.C) == 1 or self._out_of_time("C"):
             return best
-        evaluations = {
-            C: self._evaluate("C", with_thresholds(replace(best, C=C), grid), 0)
-            for C in grid.C
-        }
+        evaluations: dict[float, Evaluation] = {}
+        with self._as_far_as_time_allows("C"):
+            for C in grid.C:
+                settings = with_thresholds(replace(best, C=C), grid)
+                evaluations[C] = self._evaluate("C", settings, 0)
+        if not evaluations:
+            return best
         answers = {C: tried.wrong[tried.best()] for C, tried in evaluations.items()}
         least = min(answers, key=lambda C: answers[C] @ evaluations[C].weight)
         close = [
             C
             for C, tried in evaluations.items()
-            if tried.lead(answers[least], answers[C]) <= _SLIGHT
+            if tried.lead(answers[least], answers[C]) <= SLIGHT
         ]
         C = min(close, key=lambda C: evaluations[C].errors[0])
         tried = evaluations[C]
@@ -268,6 +231,16 @@ class Chooser:
             last, *more = getattr(grid, name)[n_first - 1 :] or (None,)
             if more and getattr(best, name) == last:
                 best = self._ask("kernel", grid, best, 0, **{name: (last, *more)})
+        return self._choose_cells(grid, best)
+
+    def _choose_cells(self, grid: Grid, best: StagedSetting) -> StagedSetting:
+        """Decide how the hard rows are cut: the fit takes it as it was tried."""
+        if best.cell_size != "auto" or self._out_of_time("cells"):
+            return best
+        cell_size = self._trial(best, 0).cell_size(best)
+        if cell_size is None:
+            return replace(best, cell_size=None)
+        best = replace(best, cell_size=cell_size)
         return self._ask("cells", grid, best, 0, cell_size=grid.cell_size)
 
     def _confirm(self, grid: Grid, best: StagedSetting) -> StagedSetting:
@@ -299,8 +272,10 @@ class Chooser:
         ]
         if len(settings) == 1 or self._out_of_time(question):
             return best if len(settings) > 1 else settings[0]
-        evaluation = self._evaluate(question, settings, rung)
-        return evaluation.settings[evaluation.best(best)]
+        with self._as_far_as_time_allows(question):
+            evaluation = self._evaluate(question, settings, rung)
+            best = evaluation.settings[evaluation.best(best)]
+        return best
 
     def _evaluate(
         self,
@@ -322,6 +297,7 @@ class Chooser:
             trial.weight(n_folds),
             trial.n_rows,
             time.perf_counter() - start,
+            [trial.cell_size(setting) for setting in settings],
         )
         self.evaluations.append(evaluation)
         return evaluation
@@ -330,7 +306,8 @@ class Chooser:
         key = (setting.scaling, setting.n_components, setting.metric, rung)
         if key not in self._trials:
             rows, folds = self._folds(rung)
-            sizes = self.sizes.shrunk(rows.X.shape[0] / self._n_rows)
+            # Of the rows that are trained on: the fit has to do as the trial did.
+            sizes = self.sizes.shrunk(len(folds[0][0]) / self._n_rows)
             self._trials[key] = Trial(self.fitter, sizes, rows, folds, setting)
         return self._trials[key]
 
@@ -364,40 +341,6 @@ def plain_variants(setting: StagedSetting, grid: Grid) -> list[StagedSetting]:
 def with_thresholds(setting: StagedSetting, grid: Grid) -> list[StagedSetting]:
     """Give a setting each of the thresholds."""
     return [replace(setting, threshold=threshold) for threshold in grid.threshold]
-
-
-def selection_table(
-    evaluations: Sequence[Evaluation], chosen: StagedSetting
-) -> dict[str, NDArray[Any]]:
-    """List what was tried: one entry per setting and number of rows."""
-    entries: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for evaluation in evaluations:
-        for setting, error in zip(evaluation.settings, evaluation.errors, strict=True):
-            known = _recorded(setting)
-            n_held_out = len(evaluation.weight)
-            key = (evaluation.n_rows, n_held_out, *map(str, known.values()))
-            entry = {
-                "question": evaluation.question,
-                "n_rows": evaluation.n_rows,
-                "n_held_out": n_held_out,
-                **known,
-                "error": float(error),
-                "seconds": evaluation.seconds / len(evaluation.settings),
-                "chosen": known == _recorded(chosen),
-            }
-            entries.setdefault(key, entry)
-    names = next(iter(entries.values()), {})
-    return {
-        name: np.array([entry[name] for entry in entries.values()]) for name in names
-    }
-
-
-def _recorded(setting: StagedSetting) -> dict[str, Any]:
-    """Name the values that matter; without a second stage its own do not."""
-    known = asdict(setting)
-    if setting.threshold == 0:
-        known |= dict.fromkeys(("cell_size", "gamma_factor", "kernel_C"))
-    return known
 
 
 def _with_next(values: Sequence[float], value: float) -> Sequence[float]:

@@ -12,12 +12,13 @@ from scipy import sparse
 
 from localsvm.estimators._base import TrainingRows
 from localsvm.estimators._leave_one_out import confidences
-from localsvm.estimators._stages import (
+from localsvm.estimators._staged_setting import (
+    HardRows,
     SecondGrid,
     StagedSetting,
-    StageFitter,
     StageSizes,
 )
+from localsvm.estimators._stages import StageFitter
 
 N_FOLDS = 5
 
@@ -66,6 +67,10 @@ class Trial:
             [fold.wrong(settings) for fold in self._folds[:n_folds]], axis=1
         )
 
+    def cell_size(self, setting: StagedSetting) -> int | None:
+        """Rows of a cell of the second stage that was tried; None is one model."""
+        return self._folds[0].hard_rows(setting).cell_size
+
 
 class _TrialFold:
     """One fold: what was fitted once is not fitted again."""
@@ -80,6 +85,7 @@ class _TrialFold:
     ) -> None:
         self._fitter, self._sizes = fitter, sizes
         prepare = fitter.prepare(train, setting)
+        fitter.stop_if_late()
         self._train = replace(train, X=prepare.apply(train.X, fitter.n_jobs))
         self._test = replace(test, X=prepare.apply(test.X, fitter.n_jobs))
         self._first: dict[float, _FirstAnswers] = {}
@@ -89,6 +95,9 @@ class _TrialFold:
         self._fit_first(settings)
         self._fit_second(settings)
         return np.array([self._wrong_of(setting) for setting in settings])
+
+    def hard_rows(self, setting: StagedSetting) -> HardRows:
+        return self._sizes.hard_rows(self._first[setting.C].margin, setting.cell_size)
 
     def _wrong_of(self, setting: StagedSetting) -> NDArray[np.bool_]:
         first = self._first[setting.C]
@@ -101,12 +110,12 @@ class _TrialFold:
         Cs = sorted({setting.C for setting in settings} - set(self._first))
         if not Cs:
             return
-        for C, stage in zip(Cs, self._fitter.fit_first(self._train, Cs), strict=True):
+        stages = self._fitter.fit_first(self._train, Cs)
+        self._fitter.stop_if_late()
+        for C, stage in zip(Cs, stages, strict=True):
             decisions = stage.model._decide(self._test.X)
             self._first[C] = _FirstAnswers(
-                _wrong(decisions, self._test),
-                confidences(decisions),
-                self._sizes.hard_rows(stage.margin),
+                _wrong(decisions, self._test), confidences(decisions), stage.margin
             )
 
     def _fit_second(self, settings: list[StagedSetting]) -> None:
@@ -117,15 +126,15 @@ class _TrialFold:
             if setting.threshold > 0 and key not in self._second:
                 missing.setdefault(key[:-2], []).append(setting)
         for group in missing.values():
+            hard = self.hard_rows(group[0])
             grid = SecondGrid(
-                group[0].cell_size,
+                hard.cell_size,
                 sorted({setting.gamma_factor for setting in group}),
                 sorted({setting.kernel_C for setting in group}),
             )
-            hard = self._first[group[0].C].hard
-            scores = self._fitter.score_second(
-                joined(self._train.take(hard), self._test), len(hard), grid, self._sizes
-            )
+            rows = joined(self._train.take(hard.index), self._test)
+            scores = self._fitter.score_second(rows, len(hard.index), grid)
+            self._fitter.stop_if_late()
             pairs = product(grid.gamma_factors, grid.penalties)
             for (gamma_factor, kernel_C), decisions in zip(pairs, scores, strict=True):
                 setting = replace(
@@ -135,17 +144,20 @@ class _TrialFold:
                 self._second[self._second_key(setting)] = wrong
 
     def _second_key(self, setting: StagedSetting) -> tuple[Any, ...]:
-        hard = self._first[setting.C].hard
-        in_cells = self._sizes.in_cells(len(hard))
-        size = setting.cell_size if in_cells else None
-        return hard.tobytes(), size, setting.gamma_factor, setting.kernel_C
+        hard = self.hard_rows(setting)
+        return (
+            hard.index.tobytes(),
+            hard.cell_size,
+            setting.gamma_factor,
+            setting.kernel_C,
+        )
 
 
 @dataclass(frozen=True)
 class _FirstAnswers:
     wrong: NDArray[np.bool_]
     confidence: NDArray[Any]
-    hard: NDArray[np.intp]
+    margin: NDArray[np.float64]
 
 
 def joined(rows: TrainingRows, more: TrainingRows) -> TrainingRows:

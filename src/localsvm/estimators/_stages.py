@@ -16,10 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import row_norms
 
 from localsvm._checks import scales_already_told
+from localsvm._seeds import draw_seed
 from localsvm._threads import effective_n_jobs
-from localsvm.cluster import SampledKMeans
-from localsvm.cluster._neighborhood_cover import cover_rows
-from localsvm.cluster._neighbors import fit_search, make_search
+from localsvm.cluster import NeighborhoodCover, SampledKMeans
 from localsvm.estimators._base import StageClock, TrainingRows, check_solution
 from localsvm.estimators._clustered import ClusteredSVC
 from localsvm.estimators._gradient_metric import GradientMetric
@@ -32,6 +31,12 @@ from localsvm.estimators._leave_one_out import (
 )
 from localsvm.estimators._local import LocalSVC
 from localsvm.estimators._preparation import Preparation
+from localsvm.estimators._router import Router
+from localsvm.estimators._staged_setting import (
+    MOST_PAIRED_CLASSES,
+    SecondGrid,
+    StagedSetting,
+)
 from localsvm.kernels import Kernel
 from localsvm.solvers import (
     KernelOptions,
@@ -41,14 +46,9 @@ from localsvm.solvers import (
     fit_neighborhoods,
 )
 
-# A margin of one is what the hinge asks of a row.
-HARD_MARGIN = 1.0
-# Above this share of hard rows, all rows are.
-LARGEST_HARD_SHARE = 0.4
 # Of dense copies of hard rows that came as CSR.
 LARGEST_DENSE_BYTES = 1 << 30
 
-_FEWEST_TRIAL_ROWS = 2000
 # Hundreds of regions need no careful clustering: accuracies are the same, at a third of
 # the cost.
 _CLUSTERED_ROWS, _CLUSTERED_ROWS_PER_REGION, _CLUSTER_ITERATIONS = 10_000, 20, 10
@@ -66,41 +66,8 @@ _METRICS: dict[str, dict[str, Any]] = {
 METRICS = (None, *_METRICS)
 
 
-@dataclass(frozen=True)
-class StagedSetting:
-    """What the choice phase decides.
-
-    Attributes
-    ----------
-    scaling, n_components, metric
-        How rows are prepared.
-    C : float
-        Penalty of the first stage.
-    cell_size : int or None
-        Rows of a cell of the second stage; None is one model.
-    gamma_factor, kernel_C : float
-        Width and penalty of the second stage.
-    threshold : float
-        Confidence up to which the second stage answers; 0 is never, inf always.
-    """
-
-    scaling: str
-    n_components: int | None
-    metric: str | None
-    C: float
-    cell_size: int | None
-    gamma_factor: float
-    kernel_C: float
-    threshold: float
-
-
-@dataclass(frozen=True)
-class SecondGrid:
-    """Settings of the second stage that are tried on the same cells."""
-
-    cell_size: int | None
-    gamma_factors: Sequence[float]
-    penalties: Sequence[float]
+class OutOfTimeError(Exception):
+    """The time for the choice is over; what is being tried has no result."""
 
 
 @dataclass(frozen=True)
@@ -119,52 +86,6 @@ class FirstStage:
     model: ClusteredSVC
     margin: NDArray[np.float64]
     confidence: NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class StageSizes:
-    """How many rows the second stage takes.
-
-    Attributes
-    ----------
-    fewest_hard : int
-        Fewer hard rows are filled up with the next ones: rows more never hurt, rows
-        less do.
-    largest_model : int or None
-        More rows than this are cut into cells; None is never.
-    given : bool
-        Whether the user has set ``largest_model``.
-    """
-
-    fewest_hard: int = 8000
-    largest_model: int | None = 10_000
-    given: bool = False
-
-    def shrunk(self, share: float) -> StageSizes:
-        """Sizes that treat a part of the rows as these treat all of them."""
-        fewest_hard = max(_FEWEST_TRIAL_ROWS, int(share * self.fewest_hard))
-        if self.given or self.largest_model is None:
-            return replace(self, fewest_hard=fewest_hard)
-        largest_model = max(_FEWEST_TRIAL_ROWS, int(share * self.largest_model))
-        return StageSizes(fewest_hard, largest_model)
-
-    def hard_rows(self, margin: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Rows that a kernel SVM may need: those inside the margin when left out.
-
-        If they are many, all rows; if they are few, those of the smallest margins. The
-        set is never cut from above: the rows of the very smallest margins are the
-        mislabelled ones, and a model of those alone is worse than none.
-        """
-        n_rows = len(margin)
-        n_hard = int(np.count_nonzero(margin < HARD_MARGIN))
-        if n_hard > LARGEST_HARD_SHARE * n_rows:
-            return np.arange(n_rows)
-        n_kept = min(n_rows, max(n_hard, self.fewest_hard))
-        return np.sort(np.argsort(margin, kind="stable")[:n_kept])
-
-    def in_cells(self, n_hard: int) -> bool:
-        """Whether the second stage is more than one model."""
-        return self.largest_model is not None and n_hard > self.largest_model
 
 
 @dataclass(frozen=True)
@@ -247,17 +168,16 @@ class StageFitter:
         return stages
 
     def fit_second(
-        self, rows: TrainingRows, setting: StagedSetting, sizes: StageSizes
+        self, rows: TrainingRows, setting: StagedSetting, cell_size: int | None
     ) -> LocalSVC:
-        """Fit RBF SVMs to the hard ones of the prepared rows."""
+        """Fit RBF SVMs to the hard ones of the prepared rows, in cells or as one."""
         rows = replace(rows, X=densified(rows.X))
         n_rows = rows.X.shape[0]
-        size = setting.cell_size if sizes.in_cells(n_rows) else None
         model = LocalSVC(
-            size or n_rows,
-            n_assigned=None if size else n_rows,
+            cell_size or n_rows,
+            n_assigned=None if cell_size else n_rows,
             C=setting.kernel_C,
-            gamma="local" if size else 1.0 / typical_distance(rows.X),
+            gamma="local" if cell_size else 1.0 / typical_distance(rows.X),
             gamma_factor=setting.gamma_factor,
             route="center",
             tol=self.tol,
@@ -274,9 +194,11 @@ class StageFitter:
         rows: TrainingRows,
         n_train: int,
         grid: SecondGrid,
-        sizes: StageSizes,
     ) -> NDArray[Any]:
         """Decisions for the rows from ``n_train`` on, by models of those before.
+
+        The models are those that :meth:`fit_second` would fit, and a row takes the same
+        route to them.
 
         Returns an array of shape (n_settings, n_held_out, n_outputs); settings run
         through the gamma factors and, within, the penalties.
@@ -287,11 +209,12 @@ class StageFitter:
         options = KernelOptions(
             tol=self.tol,
             max_iter=max(_FEWEST_STEPS, _STEPS_PER_ROW * n_train),
+            max_time=self.clock.remaining(),
             n_threads=effective_n_jobs(self.n_jobs),
         )
-        if sizes.in_cells(n_train):
-            return self._score_cells(labelled, n_train, grid, options)
-        return self._score_one_model(labelled, n_train, grid, options)
+        if grid.cell_size is None:
+            return self._score_one_model(labelled, n_train, grid, options)
+        return self._score_cells(labelled, n_train, grid, options)
 
     def _score_one_model(
         self,
@@ -307,9 +230,11 @@ class StageFitter:
         route = np.zeros(held_out.shape[0], dtype=np.int64)
 
         def score(pair: tuple[float, float]) -> NDArray[Any]:
+            self.stop_if_late()
             kernel = Kernel("rbf", gamma * pair[0])
             local = LocalKernel(kernel, pair[1])
-            models = fit_neighborhoods(train, every_row, local, options)
+            limited = replace(options, max_time=self.clock.remaining())
+            models = fit_neighborhoods(train, every_row, local, limited)
             return models.decide(train.X, kernel, rows.n_classes, held_out, route, 1)
 
         settings = list(product(grid.gamma_factors, grid.penalties))
@@ -322,13 +247,23 @@ class StageFitter:
         grid: SecondGrid,
         options: KernelOptions,
     ) -> NDArray[Any]:
-        """Score on cells that cover the held-out rows; settings share their Gram."""
-        n_rows = rows.X.shape[0]
-        held_out = np.arange(n_train, n_rows)
+        """Score by the cells of the training rows; settings share their Gram."""
+        train, held_out = rows.X[:n_train], np.arange(n_train, rows.X.shape[0])
         assert grid.cell_size is not None
-        k = min(n_rows, round(grid.cell_size * n_rows / n_train))
-        search = fit_search(make_search("auto", rows.X, k), rows.X)
-        cover = cover_rows(rows.X, held_out, search, (k, max(1, k // 4)), self.n_jobs)
+        # The seed that LocalSVC would draw: the cells are those of the fit.
+        cover = NeighborhoodCover(
+            grid.cell_size, random_state=draw_seed(self.seed), n_jobs=self.n_jobs
+        ).fit(train)
+        route = Router.to_centers(train, cover).route(rows.X[n_train:], self.n_jobs)
+        used, cell = np.unique(route, return_inverse=True)
+        by_cell = np.split(
+            held_out[np.argsort(cell, kind="stable")], np.cumsum(np.bincount(cell))[:-1]
+        )
+        neighborhoods = [
+            np.append(cover.neighborhoods_[center], queries).astype(np.int32)
+            for center, queries in zip(used, by_cell, strict=True)
+        ]
+        assigned = np.append(np.full(n_train, -1), cell).astype(np.int32)
         local = LocalKernel(
             Kernel("rbf"),
             1.0,
@@ -338,13 +273,18 @@ class StageFitter:
         )
         (scores,) = cross_validate_neighborhoods(
             rows,
-            cover.neighborhoods,
-            cover.labels,
+            neighborhoods,
+            assigned,
             [(np.arange(n_train), held_out)],
             local,
             options,
         )
         return scores
+
+    def stop_if_late(self) -> None:
+        """Leave what a solver may not have finished: half a fit says nothing."""
+        if self.clock.remaining() == 0:
+            raise OutOfTimeError
 
     def _time_left(self) -> float | None:
         """Seconds left, and more than none, as a parameter has to be."""
@@ -360,7 +300,7 @@ class StageFitter:
     def _first_model(self, n_rows: int, C: float) -> ClusteredSVC:
         n_regions = self.n_regions
         if isinstance(n_regions, str):
-            n_regions = default_regions(n_rows)
+            n_regions = default_regions(n_rows, len(self.classes))
         n_regions = min(n_regions, n_rows)
         clusterer = SampledKMeans(
             max_samples=max(_CLUSTERED_ROWS, _CLUSTERED_ROWS_PER_REGION * n_regions),
@@ -391,9 +331,16 @@ def _metric_rows(class_index: NDArray[np.int32]) -> int | None:
     return _METRIC_ROWS if expected >= _METRIC_ROWS_PER_CLASS else None
 
 
-def default_regions(n_rows: int) -> int:
-    """One region per hundred rows, from 20 (one per twenty rows) to 800."""
-    return int(np.clip(n_rows // 100, max(1, min(20, n_rows // 20)), 800))
+def default_regions(n_rows: int, n_classes: int) -> int:
+    """One region per hundred rows, from 20 (one per twenty rows) to 800.
+
+    Where many classes leave the first stage alone, one per class at least: a linear SVM
+    parts few of many classes.
+    """
+    fewest = min(20, n_rows // 20)
+    if n_classes > MOST_PAIRED_CLASSES:
+        fewest = min(n_classes, n_rows // 20)
+    return int(np.clip(n_rows // 100, max(1, fewest), 800))
 
 
 def typical_distance(X: Any) -> float:

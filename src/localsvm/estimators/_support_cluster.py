@@ -14,8 +14,8 @@ from sklearn.utils.metaestimators import available_if
 from localsvm._checks import (
     check_parameters,
     check_squares,
+    class_weights,
     integer,
-    mapping,
     one_of,
     real,
     unchanged_on_failure,
@@ -23,7 +23,7 @@ from localsvm._checks import (
 )
 from localsvm._threads import effective_n_jobs
 from localsvm.cluster import GaussianSummary, summarize_classes
-from localsvm.engine import MemoryNeed, Partitions, is_lazy
+from localsvm.engine import MemoryNeed, Partitions, is_partitioned
 from localsvm.estimators._base import StageClock, TrainingRows
 from localsvm.estimators._support_cluster_base import (
     BaseSupportClusterSVC,
@@ -34,6 +34,7 @@ from localsvm.estimators._support_cluster_parts import (
     finish_merging,
     merge_parts,
     summarize_part,
+    wanted_clusters,
 )
 
 # The table that is read, the rows made of it, and the distinct rows of a class; as much
@@ -225,7 +226,7 @@ class SupportClusterSVC(BaseSupportClusterSVC):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Add rows of a stream to the summary; the SVM is learned when it is asked for.
+        """Add rows of a stream to the summary, and learn the SVM of its clusters.
 
         Parameters
         ----------
@@ -244,19 +245,20 @@ class SupportClusterSVC(BaseSupportClusterSVC):
         Notes
         -----
         Rows are taken in their order and none is kept: memory is O(K d). The clusters
-        of an earlier ``fit`` or ``fit_summaries`` are gone on from. Large batches cost
-        less per row.
+        of an earlier ``fit`` or ``fit_summaries`` are continued. Every call learns an
+        SVM of the clusters, so large batches cost less per row. There is none to
+        predict with as long as all rows are of one class and ``classes`` is not given.
         """
         with unchanged_on_failure(self):
             self._check_parameters()
             X, y, weight = self._check_batch(X, y, sample_weight)
             self._extend_classes(y, classes)
-            clock = StageClock()
+            spent = getattr(self, "fit_report_", {}).get("cluster", 0.0)
+            clock = StageClock(self.max_time, seconds={"cluster": spent})
             with clock.stage("cluster"):
                 self._add_batch(X, y, weight)
-            spent = getattr(self, "fit_report_", {}).get("cluster", 0.0)
-            self.fit_report_ = {"cluster": spent + clock.seconds["cluster"]}
-            self._machine = None
+            self._machine = self._learn(clock) if len(self.classes_) > 1 else None
+            self.fit_report_ = clock.seconds
         return self
 
     def fit_summaries(
@@ -288,9 +290,9 @@ class SupportClusterSVC(BaseSupportClusterSVC):
             self.classes_ = np.unique(summary.label)
             self.summary_ = summary.with_covariance(self.covariance).ordered()
             self._begin()
-            self._machine = None
-            self.fit_report_ = {}
-            self._fitted_machine()
+            clock = StageClock(self.max_time)
+            self._machine = self._learn(clock)
+            self.fit_report_ = clock.seconds
         return self
 
     def decision_function(self, X: Any) -> NDArray[Any]:
@@ -298,7 +300,8 @@ class SupportClusterSVC(BaseSupportClusterSVC):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or partitions
+            As in ``predict``.
 
         Returns
         -------
@@ -308,7 +311,7 @@ class SupportClusterSVC(BaseSupportClusterSVC):
             1), (0, 2), ..., (1, 2), ...; positive speaks for the first of a pair, and 0
             stands where a class has no clusters.
         """
-        if self.decision_function_shape == "ovr" or is_lazy(X):
+        if self.decision_function_shape == "ovr" or is_partitioned(X):
             return super().decision_function(X)
         rows = self._check_query_rows(X)
         if len(self.classes_) == 2:
@@ -336,7 +339,7 @@ class SupportClusterSVC(BaseSupportClusterSVC):
             gamma=real(0) | one_of("scale", "auto"),
             multi_class=one_of("ovo", "ovr"),
             decision_function_shape=one_of("ovr", "ovo"),
-            class_weight=one_of(None, "balanced") | mapping(),
+            class_weight=class_weights(),
             tol=real(0, closed="left"),
             max_iter=integer(1) | one_of(-1),
             max_time=one_of(None) | real(0),
@@ -372,17 +375,17 @@ class SupportClusterSVC(BaseSupportClusterSVC):
         rows.require_memory(self._memory(rows.source.n_features))
         clock = StageClock(self.max_time)
         seed = rows.seed(self._draw_seed)
+        clusterer = self._clusterer()
         with clock.stage("cluster"):
-            clusterer = self._clusterer()
             found = rows.reduce(
                 summarize_part,
-                partial(merge_parts, clusterer=clusterer, seed=seed),
+                partial(merge_parts, wanted=wanted_clusters(clusterer), seed=seed),
                 clusterer,
                 self.covariance,
                 seed,
                 stage="summary",
             )
-            summary = finish_merging(found, clusterer, seed)
+            summary = finish_merging(found, seed)
         self._warn_of_scales(np.stack([found["low"], found["high"]]))
         self.classes_ = found["classes"]
         self.summary_ = self._named(summary)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -273,12 +274,15 @@ class BaseSupportClusterSVC(BaseLocalClassifier):
         return replace(summary, feature_names=None if names is None else tuple(names))
 
     def _fitted_machine(self) -> ClusterMachine:
-        """Give the SVM, learned now if the clusters have changed."""
+        """SVM of the clusters; raises before there is one."""
         check_is_fitted(self, "summary_")
         if self._machine is None:
-            clock = StageClock(self.max_time)
-            self._machine = self._learn(clock)
-            self.fit_report_ = self.fit_report_ | clock.seconds
+            raise NotFittedError(
+                f"This {type(self).__name__} has seen rows of one class "
+                f"({self.classes_.tolist()[0]!r}) and nothing to tell it from. Call "
+                "partial_fit with rows of another class, or give all classes to the "
+                "first call."
+            )
         return self._machine
 
     def _class_index(self) -> NDArray[np.intp]:
@@ -328,7 +332,7 @@ def narrowed(scores: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
 
 
 def can_stream(model: BaseSupportClusterSVC) -> bool:
-    """Raise an AttributeError unless clusters can be gone on from."""
+    """Whether ``partial_fit`` can continue from the clusters; raises if not."""
     if isinstance(model._clusterer(), ThresholdClustering):
         return True
     raise AttributeError(

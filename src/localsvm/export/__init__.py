@@ -1,6 +1,13 @@
 """Models that leave this library."""
 
-from localsvm.export._file import FileDescription, describe_file, load, save
+from localsvm.export._file import (
+    FileDescription,
+    ModelFile,
+    describe_file,
+    load,
+    load_file,
+    save,
+)
 from localsvm.export._onnx import (
     onnx_inputs,
     register_converters,
@@ -10,8 +17,10 @@ from localsvm.export._onnx import (
 
 __all__ = [
     "FileDescription",
+    "ModelFile",
     "describe_file",
     "load",
+    "load_file",
     "onnx_inputs",
     "register_converters",
     "save",

@@ -7,6 +7,7 @@ import fcntl
 import json
 import math
 import os
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +30,17 @@ from localsvm.federated._records import check_name
 
 _FORMAT = "localsvm ledger"
 _VERSION = 1
+# One lock for all ledgers: entering is short, and copies of a ledger stay possible.
+_entering = threading.Lock()
+
+
+def _renew_lock() -> None:
+    """Give a forked process a lock that no thread of its parent holds."""
+    global _entering
+    _entering = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
 
 
 class LedgerEntry(NamedTuple):
@@ -45,8 +57,9 @@ class Ledger:
 
     Two releases of the same rows tell more than one: their difference may be a single
     person. A ledger counts the releases of one set of rows, whoever makes them, and
-    refuses what goes too far. It guards against mistakes, not against a party that
-    wants to cheat: that may make a new one.
+    refuses what goes too far, also if several threads or processes use it at the same
+    time. It guards against mistakes, not against a party that wants to cheat: that may
+    make a new one.
 
     Parameters
     ----------
@@ -123,7 +136,7 @@ class Ledger:
         ValueError
             If the release would go too far. Nothing is recorded then.
         """
-        with self._file_locked():
+        with _entering, self._file_locked():
             entry = LedgerEntry(party, privacy, rho, datetime.now(UTC).isoformat())
             accounting = self._accounts_with(entry)
             before = self.entries
@@ -158,24 +171,32 @@ class Ledger:
         Parameters
         ----------
         path : path
-            Must not exist: a new ledger in its place would forget releases.
+            Must not exist: a new ledger in its place would forget releases. Of several
+            processes that save at the same time one succeeds. A symbolic link stays a
+            link to the file.
+
+        Raises
+        ------
+        FileExistsError
+            If the file exists; :meth:`load` resumes it.
         """
-        target = Path(path).absolute()
+        target = _real_path(path)
         if target == self._path:
             return  # the file has more entries than this object, if any differ
-        if target.exists():
-            raise FileExistsError(
-                f"{os.fspath(path)} exists, and may be the ledger of other releases. "
-                "Use Ledger.load to go on with it."
-            )
-        self._write(target)
-        self._path = target
+        with _entering, _locked(target):
+            if target.exists():
+                raise FileExistsError(
+                    f"{os.fspath(path)} exists, and may be the ledger of other "
+                    "releases. Use Ledger.load to go on with it."
+                )
+            self._write(target)
+            self._path = target
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Ledger:
         """Go on with a ledger that was saved, and write every entry to that file.
 
-        Several processes may do so at the same time.
+        Several threads and processes may do so at the same time.
 
         Parameters
         ----------
@@ -186,7 +207,7 @@ class Ledger:
         Ledger
         """
         ledger = _read_ledger(path)
-        ledger._path = Path(path).absolute()
+        ledger._path = _real_path(path)
         return ledger
 
     def _accounts_with(self, new: LedgerEntry) -> dict[str, float]:
@@ -245,8 +266,8 @@ class Ledger:
         if self._path is None:
             yield
             return
-        with open(self._path.with_name(f".{self._path.name}.lock"), "wb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with _locked(self._path):
+            _check_single_name(self._path)
             self.entries = _read_ledger(self._path).entries
             yield
 
@@ -269,6 +290,28 @@ class Ledger:
             ],
         }
         replace_file(path, [json.dumps(plain, indent=1).encode() + b"\n"])
+
+
+def _real_path(path: str | os.PathLike[str]) -> Path:
+    """Path of the file itself, so that all links to it share one file and one lock."""
+    return Path(os.path.realpath(path))
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Keep other processes out."""
+    with open(path.with_name(f".{path.name}.lock"), "wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _check_single_name(path: Path) -> None:
+    n_names = path.stat().st_nlink
+    if n_names > 1:
+        raise ValueError(
+            f"{path} has {n_names} names (hard links); expected one, as an entry would "
+            "reach one of them only. Remove the others, or make them symbolic links."
+        )
 
 
 def _read_ledger(path: str | os.PathLike[str]) -> Ledger:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -88,13 +89,21 @@ def summarize_cells(
 
     O(n K d) for K centres.
     """
-    nearest = NearestCenters(centers, X.dtype).search(X, 1)[0].ravel()
     summaries, cells = [], []
+    for label, rows, cluster, present in cells_by_class(X, y, centers):
+        summaries.append(
+            summarize_rows(rows, cluster, covariance=covariance, label=label)
+        )
+        cells.append(present)
+    return GaussianSummary.concatenated(summaries), np.concatenate(cells)
+
+
+def cells_by_class(
+    X: Any, y: NDArray[Any], centers: NDArray[np.float64]
+) -> Iterator[tuple[Any, Any, NDArray[np.intp], NDArray[np.int64]]]:
+    """Label and rows of each class, the cluster of each row, and each one's cell."""
+    nearest = NearestCenters(centers, X.dtype).search(X, 1)[0].ravel()
     for label in np.unique(y):
         own = np.flatnonzero(y == label)
         present, cluster = np.unique(nearest[own], return_inverse=True)
-        summaries.append(
-            summarize_rows(X[own], cluster, covariance=covariance, label=label)
-        )
-        cells.append(present.astype(np.int64))
-    return GaussianSummary.concatenated(summaries), np.concatenate(cells)
+        yield label, X[own], cluster, present.astype(np.int64)

@@ -25,6 +25,7 @@ from localsvm.cluster import (
     ThresholdClustering,
     summarize_classes,
 )
+from localsvm.cluster._summarize import map_classes
 from localsvm.federated._encoding import (
     Lattice,
     half_diagonal,
@@ -36,6 +37,7 @@ from localsvm.federated._ledger import Ledger
 from localsvm.federated._noise import add_noise, plan_noise
 from localsvm.federated._noisy_summary import NoisyTotals
 from localsvm.federated._partition import (
+    cells_by_class,
     check_centers,
     partition_digest,
     summarize_cells,
@@ -46,9 +48,10 @@ from localsvm.federated._privacy import (
     PrivacyLevel,
     min_size,
 )
+from localsvm.federated._rare_values import indicator_groups
 from localsvm.federated._records import PartyRecord, check_name
 from localsvm.federated._shared import SharedSummary
-from localsvm.federated._small_clusters import coarsen
+from localsvm.federated._small_clusters import CoarseClusters, Coarsening
 
 
 class _Rows(NamedTuple):
@@ -100,8 +103,10 @@ class Party:
 
     Notes
     -----
-    Costs what the clusterer does, or O(n K d) for K centres. Rows may be CSR; clusters
-    are dense.
+    Costs what the clusterer does, or O(n K d) for K centres, and O(n d log n) with
+    :func:`min_size`. Rows may be CSR; clusters are dense. With :func:`min_size`,
+    adjacent columns of zeros and ones that exclude each other are taken for one
+    category column: keep the indicators of a category together.
 
     What is not defended against: partners who compare releases that no common ledger
     counts; conclusions about everybody in a cluster of one class, if it is known who is
@@ -223,11 +228,8 @@ class Party:
     ) -> tuple[GaussianSummary, NDArray[np.int64] | None]:
         if self.centers is not None:
             return summarize_cells(rows.X, rows.y, self.centers, self.covariance)
-        clusterer = self.clusterer
-        if clusterer is None:
-            clusterer = ThresholdClustering(self.n_clusters)
         summary = summarize_classes(
-            clusterer,
+            self._clusterer(),
             rows.X,
             rows.y,
             covariance=self.covariance,
@@ -235,8 +237,36 @@ class Party:
         )
         return summary, None
 
+    def _clusterer(self) -> Any:
+        if self.clusterer is None:
+            return ThresholdClustering(self.n_clusters)
+        return self.clusterer
+
+    def _coarse_clusters(self, rows: _Rows, level: MinimumSize) -> CoarseClusters:
+        """Clusters of many rows, of common values, rounded."""
+        coarsening = Coarsening(
+            level, self.covariance, rows.X.shape[1], indicator_groups(rows.X)
+        )
+        if self.centers is not None:
+            classes = [
+                coarsening.apply(label, X, clusters, np.ones(X.shape[0]), cells)
+                for label, X, clusters, cells in cells_by_class(
+                    rows.X, rows.y, self.centers
+                )
+            ]
+        else:
+            classes = map_classes(
+                coarsening.apply,
+                self._clusterer(),
+                rows.X,
+                rows.y,
+                np.ones(rows.X.shape[0]),
+                seed=draw_seed(self.random_state),
+            )
+        return coarsening.joined(classes)
+
     def _summarize_coarsely(self, rows: _Rows, level: MinimumSize) -> SharedSummary:
-        coarse = coarsen(*self._clusters(rows), level)
+        coarse = self._coarse_clusters(rows, level)
         if coarse.dropped:
             warnings.warn(
                 f"Left out classes of too few rows: {coarse.dropped!r} (rounded).",
@@ -254,7 +284,8 @@ class Party:
             dropped_share=dropped / (released + dropped),
             accounting=self.ledger.enter(self.name, level),
         )
-        return self._shared(coarse.summary, record, coarse.cells)
+        named = replace(coarse.summary, feature_names=rows.feature_names)
+        return self._shared(named, record, coarse.cells)
 
     def _summarize_with_noise(
         self, rows: _Rows, level: DifferentialPrivacy

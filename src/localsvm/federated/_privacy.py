@@ -60,7 +60,7 @@ class NoProtection(PrivacyLevel):
 
 @dataclass(frozen=True)
 class MinimumSize(PrivacyLevel):
-    """No small clusters, no exact counts."""
+    """No small clusters, no values of few rows, no exact numbers."""
 
     k: int
     round_to: int
@@ -75,10 +75,13 @@ class MinimumSize(PrivacyLevel):
         """What this level gives, and what not, in words."""
         return (
             "Statistical disclosure control, not a formal guarantee: each cluster "
-            f"holds at least {self.k} rows and counts are rounded to multiples of "
-            f"{self.round_to}. No defence against differencing two releases. A column "
-            "that is constant in a cluster is known of all its rows, and a row far "
-            "from the others shows in the mean and the spread of its cluster."
+            f"holds at least {2 * self.k} rows, values that fewer than {self.k} of "
+            f"them carry are replaced by frequent ones (unless {2 * self.k} rows carry "
+            f"such values), counts are rounded to multiples of {self.round_to}, "
+            "deviations to powers of two and means to a fraction of these. A column "
+            "that is constant in a cluster is known of nearly all its rows, and how "
+            "far a row is from all others shows to a factor of two. No defence against "
+            "differencing several releases."
         )
 
     def parameters(self) -> dict[str, Any]:
@@ -151,7 +154,7 @@ def none() -> NoProtection:
 
 
 def min_size(k: int = 10, round_to: int = 5) -> MinimumSize:
-    """Join clusters of fewer than k rows, drop classes of fewer, and round the counts.
+    """Join small clusters, hide values that few rows carry, and round the rest.
 
     Statistical disclosure control as offices of statistics use it, not a formal
     guarantee. For partners who keep to an agreement, and never twice for the same rows.
@@ -159,10 +162,15 @@ def min_size(k: int = 10, round_to: int = 5) -> MinimumSize:
     Parameters
     ----------
     k : int, default=10
-        Fewest rows of a cluster. With full covariances it is at least twice the number
-        of columns, as those of fewer rows span the rows.
+        Fewest rows of a cluster that must share a value: values that fewer carry are
+        replaced by the nearest that k rows carry, unless at least 2k rows carry such
+        values, and a category that fewer have becomes the most frequent one. Each
+        cluster holds at least 2k rows, and with full covariances at least twice as many
+        as there are columns, as those of fewer rows span the rows. Classes of fewer
+        rows are dropped.
     round_to : int, default=5
-        Counts become multiples of it.
+        Counts become multiples of it. With 1, exact counts make it easier to compute
+        back from means of whole numbers.
 
     Returns
     -------
@@ -170,9 +178,17 @@ def min_size(k: int = 10, round_to: int = 5) -> MinimumSize:
 
     Notes
     -----
-    What it does not hide: values that all rows of a cluster share; the rough value of a
-    row that is far from the rest of its cluster, which moves mean and spread; exact
-    counts, where a column of whole numbers makes the mean a telling fraction.
+    Standard deviations leave as powers of two, means as multiples of 8 standard
+    deviations over the count, correlations as multiples of 1/8. Whatever leaves of a
+    column of a cluster is also what leaves of some column in which each value is
+    carried by k rows or more, so no value of fewer people can be computed from it; the
+    modules ``_rare_values`` and ``_small_clusters`` have the proof.
+
+    What it does not hide: values that nearly all rows of a cluster share; how far a row
+    is from the rest of its cluster, within a factor of two, if its column has many
+    different values; with full covariances, how many rows have two categories together,
+    roughly. Columns that are functions of each other, such as a sum and its terms, are
+    treated one by one, and a value that is hidden in one may show in another.
 
     Examples
     --------

@@ -13,6 +13,33 @@ from localsvm.inspect._opened import OpenedModel
 
 _NAME = "FitReportDisplay"
 _TITLE_WIDTH = 60
+# Stages of fits, by the keys of ``fit_report_``, for readers of a picture.
+_STAGES = {
+    "assign": "assign rows to regions",
+    "cells": "fit the cells",
+    "check": "check all rows",
+    "choose": "choose parameters",
+    "cluster": "cluster the rows",
+    "collect": "collect the model",
+    "cover": "cover the rows",
+    "expect": "weigh the components",
+    "first": "fit the first stage",
+    "gate": "fit the gate",
+    "global": "fit the global model",
+    "index": "index the rows",
+    "kernel": "compute the kernel",
+    "learn": "learn from clusters",
+    "merge": "merge equal rows",
+    "metric": "fit the metric",
+    "prepare": "prepare the rows",
+    "route": "prepare predictions",
+    "sample": "draw a sample",
+    "scan": "read the rows",
+    "search": "search parameters",
+    "second": "fit the second stage",
+    "solve": "solve the SVMs",
+    "write": "write the rows",
+}
 
 
 @dataclass(kw_only=True, eq=False)
@@ -105,7 +132,8 @@ class FitReportDisplay:
         """
         self.ax_ = take_axes(ax, _NAME)
         self.figure_ = self.ax_.figure
-        names, values = list(self.seconds), list(self.seconds.values())
+        names = [_STAGES.get(name, name) for name in self.seconds]
+        values = list(self.seconds.values())
         self.bars_ = self.ax_.barh(
             names, values, **{"color": COLORS[0]} | (bar_kw or {})
         )

@@ -1,7 +1,12 @@
-"""Fits and predictions of several classifiers on the same rows, in bounded time."""
+"""Fits and predictions of several classifiers on the same rows, in bounded CPU time.
+
+CPU time, because a busy machine must not decide how many rows a classifier gets; and on
+one thread, because waiting threads may spin and be counted.
+"""
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Callable
@@ -15,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
+from localsvm._threads import single_threaded_libraries
 from localsvm.inspect._labels import LabelCoding
 
 FIRST_ROWS = 1000
@@ -51,7 +57,7 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted classifier, the rows and seconds of its fit, and what is to be said."""
+    """A fitted classifier, rows and CPU seconds of its fit, and what is to be said."""
 
     classifier: Any
     n_rows: int
@@ -72,6 +78,7 @@ class Course:
     test_order : ndarray of int
         Random order of the test rows.
     max_time : float
+        Seconds of CPU.
     """
 
     train: Any
@@ -129,26 +136,28 @@ class Course:
         notes = fitted.notes
         if fitted.n_rows < n_most:
             notes += (
-                f"fitted on {fitted.n_rows:,} of {n_all:,} rows: more would take over "
-                f"max_time={self.max_time:g} s",
+                f"fitted on {fitted.n_rows:,} of {n_all:,} rows, so not compared: more "
+                f"would take over max_time={self.max_time:g} s of CPU",
             )
         elif n_most < n_all:
-            notes += (f"fitted on a sample of {n_most:,} of {n_all:,} rows",)
+            notes += (
+                f"fitted on a sample of {n_most:,} of {n_all:,} rows, so not compared",
+            )
         return Fitted(fitted.classifier, fitted.n_rows, fitted.seconds, notes)
 
     def predict(
         self, classifier: Any, *, needs_dense: bool = False
     ) -> tuple[NDArray[Any], float]:
-        """Predict test rows in their order until the time is over; and the seconds."""
+        """Predict test rows in order until the time is over; and the CPU seconds."""
         parts, seconds = [], 0.0
         for start in range(0, len(self.test_order), _CHUNK):
             chunk = self.test_order[start : start + _CHUNK]
             rows = _take(self.test, chunk, needs_dense)
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), single_threaded_libraries():
                 warnings.filterwarnings("ignore", "X does not have valid feature names")
-                begin = time.perf_counter()
+                begin = cpu_seconds()
                 parts.append(classifier.predict(rows))
-                seconds += time.perf_counter() - begin
+                seconds += cpu_seconds() - begin
             if seconds > self.max_time:
                 break
         return np.concatenate(parts), seconds
@@ -167,14 +176,23 @@ class Course:
         index = self.train_order[:n_rows]
         rows = _take(self.train, index, peer.needs_dense)
         classifier = peer.make()
-        with warnings.catch_warnings(record=True) as caught:
+        with (
+            warnings.catch_warnings(record=True) as caught,
+            single_threaded_libraries(),
+        ):
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", ConvergenceWarning)
-            begin = time.perf_counter()
+            begin = cpu_seconds()
             classifier.fit(rows, self.train_labels.true[index])
-            seconds = time.perf_counter() - begin
+            seconds = cpu_seconds() - begin
         notes = ("its solver did not converge",) if caught else ()
         return Fitted(classifier, n_rows, seconds, notes)
+
+
+def cpu_seconds() -> float:
+    """CPU time of this process and of the children that it has waited for."""
+    of_children = os.times()
+    return time.process_time() + of_children.children_user + of_children.children_system
 
 
 def _power(small: Fitted, large: Fitted, most: float) -> float:

@@ -47,7 +47,8 @@ class ReliabilityDisplay:
     ideal_ : Line2D or None
         Where accuracy equals the probability.
     histogram_ : BarContainer
-        Rows by confidence, below the line.
+        Rows by confidence, below the line; of margins the last bar has all that are
+        larger.
 
     See Also
     --------
@@ -206,7 +207,12 @@ class ReliabilityDisplay:
 
     def _draw_histogram(self, options: dict[str, Any]) -> Any:
         """Draw rows by confidence, in the lowest fifth of the picture."""
-        counts, edges = np.histogram(self.confidence, bins=_HISTOGRAM_BINS)
+        shown = self.confidence
+        if self.kind == "margin":
+            # A few very clear answers would squeeze all others; the last bar has them.
+            most = max(np.quantile(shown, 0.99), self.bin_confidence.max())
+            shown = np.minimum(shown, most)
+        counts, edges = np.histogram(shown, bins=_HISTOGRAM_BINS)
         style: dict[str, Any] = {
             "align": "edge",
             "color": "0.8",

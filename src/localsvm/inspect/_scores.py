@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
@@ -29,6 +30,7 @@ SCORE_NAMES = {
     "log_loss": "log loss",
     "brier": "Brier score",
 }
+REMEDY = "class_weight='balanced'"
 _SHOWN_CLASSES = 20
 
 
@@ -57,6 +59,8 @@ class Scores:
         over the classes, as in scikit-learn.
     auc : Estimate or None
         Area under the ROC curve of two classes, else None.
+    has_class_weight : bool
+        Whether the model was fitted with a ``class_weight``.
 
     See Also
     --------
@@ -74,6 +78,20 @@ class Scores:
     log_loss: Estimate | None = None
     brier: Estimate | None = None
     auc: Estimate | None = None
+    has_class_weight: bool = False
+
+    @property
+    def missed_classes(self) -> tuple[Any, ...]:
+        """Labels with rows of which the model finds none: their recall is 0.
+
+        Labels that it was not fitted on are not among them.
+        """
+        return tuple(
+            score.label
+            for score in self.classes
+            if score.n_rows and score.recall is not None and score.recall.value == 0
+            if score.label not in self.unknown_labels
+        )
 
     def summary(self) -> dict[str, Estimate]:
         """Scores of the whole, by name, without those that are not defined.
@@ -108,6 +126,7 @@ class Scores:
             ],
             "confusion": self.confusion.tolist(),
             "unknown_labels": [plain_label(label) for label in self.unknown_labels],
+            "missed_classes": [plain_label(label) for label in self.missed_classes],
         }
 
     def __str__(self) -> str:
@@ -124,6 +143,8 @@ class Scores:
         lines += ["", *self._class_lines()]
         if self.unknown_labels:
             lines += ["", describe_unknown(self)]
+        if self.missed_classes:
+            lines += ["", describe_missed(self)]
         return "\n".join(lines)
 
     def _class_lines(self) -> list[str]:
@@ -233,6 +254,7 @@ def score_model(
         unknown_labels=coding.unknown,
         **_probability_scores(model, X, coding, weight, z),
         auc=_auc(model, X, coding, weight, z),
+        has_class_weight=_has_class_weight(model),
     )
 
 
@@ -298,6 +320,31 @@ def describe_unknown(scores: Scores) -> str:
         f"Labels that the model does not know, and is wrong on: "
         f"{name_some(scores.unknown_labels)} ({n_rows:,.10g} rows)."
     )
+
+
+def describe_missed(scores: Scores) -> str:
+    """Say in a sentence which classes the model never finds, and what may help."""
+    missed = scores.missed_classes
+    n_rows = sum(s.n_rows for s in scores.classes if s.label in missed)
+    predicted = [
+        scores.confusion[:, place].any()
+        for place, s in enumerate(scores.classes)
+        if s.label in missed
+    ]
+    verb = "rightly predicted" if any(predicted) else "predicted"
+    start = (
+        f"Never {verb}: {'class' if len(missed) == 1 else 'classes'} "
+        f"{name_some(missed)} ({n_rows:,.10g} {'row' if n_rows == 1 else 'rows'}, "
+        "recall 0)."
+    )
+    if scores.has_class_weight:
+        return start
+    return f"{start} Fit with {REMEDY} to find more of rare classes."
+
+
+def _has_class_weight(model: Any) -> bool:
+    last = model[-1] if isinstance(model, Pipeline) else model
+    return getattr(last, "class_weight", None) is not None
 
 
 def _plain(score: Estimate | None) -> dict[str, float] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import uuid
@@ -12,19 +13,22 @@ from typing import Any
 import localsvm
 from localsvm._extras import require
 from localsvm._threads import single_threaded_libraries
-from localsvm.serve._bodies import read_body
+from localsvm.serve._bodies import BodyReader
 from localsvm.serve._content import dump
 from localsvm.serve._errors import RequestError
 from localsvm.serve._page import PAGE_HEADERS, make_page
 from localsvm.serve._served import VERSION, ServedModel
-from localsvm.serve._workers import Workers
+from localsvm.serve._workers import Work, Workers
 
 MAX_BODY = 8 * 2**20
 MAX_ROWS = 10_000
 TIMEOUT = 30.0
 
-_MAX_THREADS = 4
+_MIN_THREADS, _MAX_THREADS = 2, 4
 _WAITING_PER_THREAD = 16
+_ANSWERED = 4  # bytes of an answer, in times the limit of a body
+_HELD_BODIES = 8  # times the limit of one
+_CLOSING_SECONDS = 1.0
 _HEADERS = {"x-content-type-options": "nosniff", "cache-control": "no-store"}
 _log = logging.getLogger("localsvm.serve")
 
@@ -63,13 +67,14 @@ def create_app(
     name : str, default="model"
         Name of the model in addresses.
     max_body : int, default=8388608
-        Bytes of a request.
+        Bytes of a request. An answer may have four times as many, all requests
+        together eight times.
     max_rows : int, default=10000
         Rows of a request; at most 100 of them are explained.
     timeout : float, default=30.0
         Seconds that a body may take to arrive, and an answer to be made.
     n_threads : int or None, default=None
-        Requests that are worked on at once. None is one per core, at most 4. Sixteen
+        Requests that are worked on at once. None is one per core, from 2 to 4. Sixteen
         times as many may wait.
 
     Returns
@@ -85,15 +90,21 @@ def create_app(
     -----
     Inputs are one tensor "X" of shape [rows, columns], or one tensor of shape [rows]
     per column, with strings as BYTES. In a pipeline with a
-    :class:`~localsvm.data.TableEncoder` null is a missing value. Rows to explain are
-    objects by column or lists; ``"border": false`` leaves out what would change the
-    label, which is most of the cost.
+    :class:`~localsvm.data.TableEncoder` null is a missing value, and so is a column
+    that is left out. Rows to explain are objects by column or lists;
+    ``"border": false`` leaves out what would change the label, which is most of the
+    cost.
 
     What is wrong with a request is answered with ``{"error": ...}`` that names the
     field: 400 for content, 404 and 405 for addresses, 408 and 413 for bodies that are
     slow or large, 415 for compressed or binary ones, 501 if a model cannot be
     explained, 503 if the server is busy or the time is out. Errors of the server itself
     are 500 with a number that is in its log, where the trace is.
+
+    Work ends with its request: rows are predicted in blocks of 256, and no further
+    block is begun when the time is out or the client has gone. :func:`run` also limits
+    connections, heads of requests and the time to read an answer, which belong to the
+    server that an application runs in.
 
     There is no authentication: put a gateway in front of it before others can reach it.
 
@@ -109,20 +120,22 @@ def create_app(
 
     With uvicorn: ``uvicorn.run(app, host="127.0.0.1", port=8000)``.
     """
-    threads = min(os.cpu_count() or 1, _MAX_THREADS) if n_threads is None else n_threads
+    threads = _default_threads() if n_threads is None else n_threads
     _check_limits(
         max_body=max_body, max_rows=max_rows, timeout=timeout, n_threads=threads
     )
     fastapi = require("fastapi", "serve", "The server")
-    served = ServedModel(model, name, max_rows)
+    served = ServedModel(model, name, max_rows, _ANSWERED * max_body)
     workers = Workers(threads, _WAITING_PER_THREAD * threads, timeout)
+    bodies = BodyReader(max_body, _HELD_BODIES * max_body, timeout)
 
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
         # To set this limit takes longer than to predict a row: once for all requests.
         with single_threaded_libraries():
             yield
-        workers.close()
+        if not workers.close(_CLOSING_SECONDS):
+            _log.warning("Left a request that did not end.")
 
     app = fastapi.FastAPI(
         title="localsvm",
@@ -133,7 +146,8 @@ def create_app(
         redoc_url=None,
         openapi_url=None,
     )
-    _Routes(served, workers, max_body).add_to(app)
+    app.state.workers = workers
+    _Routes(served, workers, bodies).add_to(app)
     _add_error_handlers(app)
     return app
 
@@ -141,10 +155,12 @@ def create_app(
 class _Routes:
     """What is answered at each address."""
 
-    def __init__(self, served: ServedModel, workers: Workers, max_body: int) -> None:
+    def __init__(
+        self, served: ServedModel, workers: Workers, bodies: BodyReader
+    ) -> None:
         self.served = served
         self.workers = workers
-        self.max_body = max_body
+        self.bodies = bodies
         self.page = make_page(served)
         self.metadata = served.metadata()
 
@@ -189,9 +205,11 @@ class _Routes:
         """Explain."""
         return await self._work(self.served.explain, request)
 
-    async def _work(self, work: Callable[[bytes], bytes], request: Any) -> Any:
-        body = await read_body(request, self.max_body, self.workers.timeout)
-        return _response(await self.workers.run(work, body))
+    async def _work(self, work: Callable[..., bytes], request: Any) -> Any:
+        async with self.bodies.read(request) as body:
+            bound: Work = functools.partial(work, body)
+            is_large = self.served.is_large(body)
+            return _response(await self.workers.run(bound, _gone(request), is_large))
 
     def _check_model(self, request: Any) -> None:
         name = request.path_params["name"]
@@ -204,6 +222,15 @@ class _Routes:
             raise RequestError(
                 404, f"There is no version {version[:100]!r}; found {VERSION!r}."
             )
+
+
+async def _gone(request: Any) -> None:
+    """Wait until the client of a request that has arrived has gone."""
+    from starlette.requests import ClientDisconnect
+
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    raise ClientDisconnect
 
 
 def _constant(content: dict[str, Any]) -> Callable[[Any], Any]:
@@ -256,6 +283,11 @@ def _response(
     from starlette.responses import Response
 
     return Response(body, status, {**_HEADERS, **(headers or {})}, media_type)
+
+
+def _default_threads() -> int:
+    """One per core, and one for small requests beside a large one."""
+    return max(_MIN_THREADS, min(os.cpu_count() or 1, _MAX_THREADS))
 
 
 def _check_limits(**limits: float) -> None:

@@ -10,7 +10,7 @@ from localsvm.serve._errors import wrong
 _SHOWN = 40
 
 
-def parse(body: bytes) -> dict[str, Any]:
+def parse(body: bytes | bytearray) -> dict[str, Any]:
     """Read a JSON object in UTF-8, without the numbers that JSON does not have.
 
     Raises

@@ -18,6 +18,7 @@ from localsvm.serve._tensors import Tensor, check_text
 MATRIX = "X"
 
 _LARGEST = 2**63
+_LONGEST_HINT = 100
 
 
 class RowBuilder:
@@ -100,8 +101,10 @@ class RowBuilder:
             self._check_kind(column, tensor, tensor.values)
             found[tensor.name] = tensor.values
         absent = [name for name in self._names if name not in found]
-        if absent:
+        if absent and not (self._encodes and found):
             raise wrong(f"inputs has no tensor {_listed(absent)}.")
+        for name in absent:
+            found[name] = _missing(self._names[name], tensors[0].n_rows)
         if self._pandas is not None:
             return self._assemble({name: found[name] for name in self._names})
         return np.column_stack([found[name] for name in self._names]).astype(float)
@@ -138,20 +141,24 @@ class RowBuilder:
                 )
             values = row
         elif isinstance(row, dict):
-            unknown = [
-                n for n in row if n not in self._names and n not in self._ignored
-            ]
-            if unknown:
-                raise wrong(f"{place} has the column {self._unknown(unknown[0])}")
-            absent = [name for name in self._names if name not in row]
-            if absent:
-                raise wrong(f"{place} has no value of {_listed(absent)}.")
-            values = [row[name] for name in self._names]
+            values = self._by_name(row, place)
         else:
             raise wrong(f"{place} is {kind_of(row)}; expected an object or a list.")
         for column, value in zip(self.columns, values, strict=True):
             self._check_value(column, value, f"{place}.{column.name}")
         return values
+
+    def _by_name(self, row: dict[str, Any], place: str) -> list[Any]:
+        """Values of an object; to an encoder, an absent column is a missing value."""
+        unknown = [n for n in row if n not in self._names and n not in self._ignored]
+        if unknown:
+            raise wrong(f"{place} has the column {self._unknown(unknown[0])}")
+        absent = [name for name in self._names if name not in row]
+        if len(absent) == len(self._names):
+            raise wrong(f"{place} has no column of the model: {_listed(absent)}.")
+        if absent and not self._encodes:
+            raise wrong(f"{place} has no value of {_listed(absent)}.")
+        return [row.get(name) for name in self._names]
 
     def _check_value(self, column: InputColumn, value: Any, place: str) -> None:
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -178,7 +185,9 @@ class RowBuilder:
         return np.column_stack([column.astype(object) for column in every])
 
     def _unknown(self, name: str) -> str:
-        close = get_close_matches(name, list(self._names), n=1)
+        # A name may be as long as a body.
+        short = name[:_LONGEST_HINT]
+        close = get_close_matches(short, list(self._names), n=1)
         hint = (
             f"; did you mean {close[0]!r}?" if close else f": {_listed(self._names)}."
         )
@@ -189,6 +198,12 @@ def _read_values(column: InputColumn, values: list[Any]) -> NDArray[Any]:
     if column.kind == "number":
         return np.array([np.nan if v is None else v for v in values], dtype=float)
     return np.array(values, dtype=object)
+
+
+def _missing(column: InputColumn, n_rows: int) -> NDArray[Any]:
+    if column.kind == "number":
+        return np.full(n_rows, np.nan)
+    return np.full(n_rows, None, dtype=object)
 
 
 def _check_column_shape(tensor: Tensor, n_rows: int) -> None:

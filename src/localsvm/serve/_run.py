@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
 import ipaddress
 import logging
 import re
+import resource
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +16,17 @@ from localsvm._extras import require
 from localsvm.export import load
 from localsvm.serve._app import MAX_BODY, MAX_ROWS, TIMEOUT, create_app
 
-_MAX_CONNECTIONS = 256
-_SHUTDOWN_SECONDS = 10
+MAX_PER_ADDRESS = 64
+
+_MAX_CONNECTIONS = 1000
+_BACKLOG = 2048
+_ACCEPTED = 64
+_HEAD_SECONDS = 10.0
+_UNSENT_BODIES = 8  # answers that clients do not read, in times the limit of a body
+# Of the ten seconds that a shutdown takes at most: running requests have seven to end,
+# are then told, and the last second is for what does not listen.
+_GRACE_SECONDS = 7
+_SHUTDOWN_SECONDS = 8
 _log = logging.getLogger("localsvm.serve")
 
 
@@ -26,11 +39,13 @@ def run(
     max_body: int = MAX_BODY,
     max_rows: int = MAX_ROWS,
     timeout: float = TIMEOUT,
+    max_per_address: int = MAX_PER_ADDRESS,
 ) -> None:
     """Load a model file and serve it until a signal to stop.
 
     The file is plain data: nothing in it is executed. On SIGINT and SIGTERM no new
-    connection is accepted, running requests have ten seconds to end, and it returns.
+    connection is accepted, running requests have seven seconds to end, and it returns
+    within ten.
 
     Parameters
     ----------
@@ -48,13 +63,21 @@ def run(
     max_rows : int, default=10000
         Rows of a request.
     timeout : float, default=30.0
-        Seconds that a body may take to arrive, and an answer to be made.
+        Seconds that a body may take to arrive, an answer to be made, and to be read.
+    max_per_address : int, default=64
+        Connections of one address, or of one /64 network of IPv6. 0 is no limit: behind
+        a reverse proxy all clients have the address of the proxy, which has to limit
+        them itself.
 
     See Also
     --------
     create_app : The application, with all addresses.
     """
-    uvicorn = require("uvicorn", "serve", "The server")
+    require("uvicorn", "serve", "The server")
+    if isinstance(max_per_address, bool) or max_per_address < 0:
+        raise ValueError(
+            f"max_per_address should be at least 0; got {max_per_address!r}."
+        )
     path = Path(model_path)
     app = create_app(
         load(path),
@@ -65,15 +88,59 @@ def run(
     )
     if not _is_loopback(host):
         _log.warning("Listening at %s, where others may ask: no authentication.", host)
-    config: Any = uvicorn.Config(
+    _serve(app, host, port, _limits(max_body, timeout, max_per_address))
+
+
+def _limits(max_body: int, timeout: float, max_per_address: int) -> Any:
+    from localsvm.serve._guard import ConnectionLimits
+
+    return ConnectionLimits(
+        max_connections=min(_MAX_CONNECTIONS, _n_files() // 2),
+        max_per_address=max_per_address,
+        head_timeout=min(timeout, _HEAD_SECONDS),
+        read_timeout=timeout,
+        max_unsent=_UNSENT_BODIES * max_body,
+    )
+
+
+def _n_files() -> int:
+    """Files that the process may have open; connections are files."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if files == resource.RLIM_INFINITY else files
+
+
+def _serve(app: Any, host: str, port: int, limits: Any) -> None:
+    import uvicorn
+
+    from localsvm.serve._guard import GuardedProtocol
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: Any = None) -> None:
+            await super().startup(sockets)
+            for server in self.servers:
+                for listener in server.sockets:
+                    with listener.dup() as same:
+                        same.listen(_BACKLOG)
+
+        async def shutdown(self, sockets: Any = None) -> None:
+            loop = asyncio.get_running_loop()
+            loop.call_later(_GRACE_SECONDS, app.state.workers.stop)
+            await super().shutdown(sockets)
+
+    protocol: Any = functools.partial(GuardedProtocol, limits=limits)
+    config = uvicorn.Config(
         app,
         host=host,
         port=port,
+        http=protocol,
+        ws="none",
+        # asyncio accepts so many before it hands over the first of them. Those that
+        # wait in the system are no files yet: there may be more.
+        backlog=min(_ACCEPTED, _n_files() // 16),
         server_header=False,
-        limit_concurrency=_MAX_CONNECTIONS,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )
-    uvicorn.Server(config).run()
+    Server(config).run()
 
 
 def _name_of(path: Path) -> str:

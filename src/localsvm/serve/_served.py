@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +14,23 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from localsvm.inspect import explain
+from localsvm.serve._answers import (
+    NUMBER_BYTES,
+    AnswerWriter,
+    blocks_of,
+    check_length,
+    take,
+    with_list,
+)
 from localsvm.serve._content import dump, field, parse, shown
 from localsvm.serve._errors import RequestError, wrong
 from localsvm.serve._rows import MATRIX, RowBuilder
-from localsvm.serve._tensors import datatype_of, read_tensors, write_tensor
+from localsvm.serve._tensors import datatype_of, read_tensors
+from localsvm.serve._workers import Check
 
 VERSION = "1"
+
+Read = TypeVar("Read")
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _OUTPUTS = {
@@ -27,6 +39,8 @@ _OUTPUTS = {
     "probabilities": "predict_proba",
 }
 _EXPLAINED_ROWS = 100
+_LONGEST_ID = 1000
+_SMALL_BODY = 2**17
 
 
 class ServedModel:
@@ -39,9 +53,16 @@ class ServedModel:
         Its name in addresses.
     max_rows : int
         Rows of a request.
+    max_answer : int
+        Bytes of an answer.
+
+    Notes
+    -----
+    One large body at a time becomes rows. JSON keeps the interpreter to itself in any
+    case, and what a body becomes on the way may take forty times its memory.
     """
 
-    def __init__(self, model: Any, name: str, max_rows: int) -> None:
+    def __init__(self, model: Any, name: str, max_rows: int, max_answer: int) -> None:
         if not _NAME.fullmatch(name):
             raise ValueError(
                 f"name={name!r} should be 1 to 100 letters, digits, '.', '_' or '-'."
@@ -54,6 +75,8 @@ class ServedModel:
         check_is_fitted(model)
         self.name = name
         self.max_rows = max_rows
+        self.max_answer = max_answer
+        self._reading = threading.Lock()
         self.builder = RowBuilder(model)
         self._model = self._last = model
         self._steps: Pipeline | None = None
@@ -90,43 +113,96 @@ class ServedModel:
             "outputs": [self._output_metadata(name) for name in self.output_names],
         }
 
-    def infer(self, body: bytes) -> bytes:
-        """Answer a request for predictions."""
-        content = parse(body)
-        request_id = content.get("id")
-        if request_id is not None and not isinstance(request_id, str):
-            raise wrong(f"id is {shown(request_id)}; expected a string.")
-        wanted = self._wanted(content)
-        X = self._prepare(self.builder.of_tensors(read_tensors(content, self.max_rows)))
-        answer = {
-            "model_name": self.name,
-            "model_version": VERSION,
-            **({} if request_id is None else {"id": request_id}),
-            "outputs": [write_tensor(name, self._output(name, X)) for name in wanted],
-        }
-        return dump(answer)
+    def infer(self, body: bytearray, check: Check) -> bytes:
+        """Answer a request for predictions; ``check`` is called between blocks."""
+        head, wanted, X = self._in_turn(body, check, lambda: self._read_query(body))
+        writer = AnswerWriter(self.max_answer)
+        outputs = {name: _Output(name, writer) for name in wanted}
+        for rows in blocks_of(len(X)):
+            check()
+            prepared = self._prepare(take(X, rows), rows.start)
+            for name, output in outputs.items():
+                output.add(self._output(name, prepared, rows.start))
+        return with_list(head, "outputs", [each.write() for each in outputs.values()])
 
-    def explain(self, body: bytes) -> bytes:
-        """Answer a request for explanations."""
+    def explain(self, body: bytearray, check: Check) -> bytes:
+        """Answer a request for explanations; ``check`` is called between rows."""
+        X, border = self._in_turn(body, check, lambda: self._read_rows(body))
+        writer, explanations = AnswerWriter(self.max_answer), []
+        for rows in blocks_of(len(X), 1):
+            check()
+            found = self._explain(take(X, rows), rows.start, border)
+            try:
+                explanations.append(writer.write(found))
+            except ValueError as error:
+                raise wrong(
+                    f"rows[{rows.start}] has values too large: not all is finite."
+                ) from error
+        return with_list(self._head(), "explanations", explanations)
+
+    def _head(self) -> dict[str, Any]:
+        return {"model_name": self.name, "model_version": VERSION}
+
+    def is_large(self, body: bytearray) -> bool:
+        """Whether it takes long, or much memory, to read a body."""
+        return len(body) > _SMALL_BODY
+
+    def _in_turn(self, body: bytearray, check: Check, read: Callable[[], Read]) -> Read:
+        """Read a large body while no other is read, and leave nothing but the result.
+
+        An error would keep what the body has become, which is in the frames of its
+        trace.
+        """
+        with self._reading if self.is_large(body) else nullcontext():
+            check()
+            try:
+                return read()
+            except RequestError as error:
+                refused = RequestError(error.status, error.message)
+            raise refused
+
+    def _read_rows(self, body: bytearray) -> tuple[Any, bool]:
+        """Rows to explain, and whether with their borders."""
         content = parse(body)
         border = content.get("border", True)
         if not isinstance(border, bool):
             raise wrong(f"border is {shown(border)}; expected true or false.")
-        X = self.builder.of_json(content, min(self.max_rows, _EXPLAINED_ROWS))
+        rows = self.builder.of_json(content, min(self.max_rows, _EXPLAINED_ROWS))
+        return rows, border
+
+    def _read_query(self, body: bytearray) -> tuple[dict[str, Any], list[str], Any]:
+        """Head of the answer, names of the outputs, and rows."""
+        content = parse(body)
+        request_id = content.get("id")
+        if request_id is not None and not isinstance(request_id, str):
+            raise wrong(f"id is {shown(request_id)}; expected a string.")
+        if request_id is not None and len(request_id) > _LONGEST_ID:
+            raise wrong(
+                f"id has {len(request_id)} characters; expected at most {_LONGEST_ID}."
+            )
+        wanted = self._wanted(content)
+        tensors = read_tensors(content, self.max_rows)
+        row_bytes = sum(map(self._row_bytes, wanted))
+        check_length(tensors[0].n_rows, row_bytes, self.max_answer)
+        head = (
+            self._head() if request_id is None else {**self._head(), "id": request_id}
+        )
+        return head, wanted, self.builder.of_tensors(tensors)
+
+    def _row_bytes(self, name: str) -> int:
+        """Bytes of one row of an output, at most."""
+        if name == "label":
+            return max(len(dump(label)) for label in self.classes) + len(", ")
+        shape = self._output_metadata(name)["shape"]
+        return NUMBER_BYTES * (shape[1] if len(shape) == 2 else 1)
+
+    def _explain(self, X: Any, start: int, border: bool) -> Any:
         try:
-            with _input_errors():
-                explanations = explain(self._model, X, border=border)
+            with _input_errors(start):
+                (found,) = explain(self._model, X, border=border)
         except TypeError as error:  # a model that has no weights to show
             raise RequestError(501, str(error)) from error
-        answer = {
-            "model_name": self.name,
-            "model_version": VERSION,
-            "explanations": [each.to_dict() for each in explanations],
-        }
-        try:
-            return dump(answer)
-        except ValueError as error:
-            raise wrong("The rows have values too large: not all is finite.") from error
+        return found.to_dict()
 
     def _wanted(self, content: dict[str, Any]) -> list[str]:
         """Names of the outputs that a request asks for; all if it does not say."""
@@ -143,21 +219,23 @@ class ServedModel:
                     f"{place}.name is {shown(name)}; expected one of "
                     f"{', '.join(self.output_names)}."
                 )
+            if name in wanted:
+                raise wrong(f"{place}.name is {shown(name)} once more.")
             wanted.append(name)
         return wanted or self.output_names
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Any, start: int) -> Any:
         """Take the steps of a pipeline before the last, once for all outputs."""
         if self._steps is None:
             return X
-        with _input_errors():
+        with _input_errors(start):
             return self._steps.transform(X)
 
-    def _output(self, name: str, X: Any) -> NDArray[Any]:
-        with _input_errors():
+    def _output(self, name: str, X: Any, start: int) -> NDArray[Any]:
+        with _input_errors(start):
             values = np.asarray(getattr(self._last, _OUTPUTS[name])(X))
         if values.dtype.kind == "f" and not np.isfinite(values).all():
-            row = int(np.argwhere(~np.isfinite(values))[0, 0])
+            row = start + int(np.argwhere(~np.isfinite(values))[0, 0])
             raise wrong(f"Row {row} has values too large: its {name} are not finite.")
         return _as_output(values)
 
@@ -171,13 +249,39 @@ class ServedModel:
         return {"name": name, "datatype": "FP64", "shape": shape}
 
 
+class _Output:
+    """One output, written block by block and flat, as the protocol has it."""
+
+    def __init__(self, name: str, writer: AnswerWriter) -> None:
+        self.name = name
+        self._writer = writer
+        self._blocks: list[bytes] = []
+        self._n_rows = 0
+
+    def add(self, values: NDArray[Any]) -> None:
+        """Write the values of further rows."""
+        self._blocks.append(self._writer.write_items(values.ravel().tolist()))
+        self._n_rows += len(values)
+        self._row_shape, self._dtype = values.shape[1:], values.dtype
+
+    def write(self) -> bytes:
+        """Write the tensor."""
+        head = {
+            "name": self.name,
+            "shape": [self._n_rows, *self._row_shape],
+            "datatype": datatype_of(self._dtype),
+        }
+        return with_list(head, "data", self._blocks)
+
+
 @contextmanager
-def _input_errors() -> Iterator[None]:
+def _input_errors(start: int) -> Iterator[None]:
     """Turn what a model says of its rows into an answer to the client."""
     try:
         yield
     except ValueError as error:
-        raise wrong(f"The model refuses the rows: {error}") from error
+        place = f", counted from row {start}" if start else ""
+        raise wrong(f"The model refuses the rows{place}: {error}") from error
 
 
 def _as_output(values: NDArray[Any]) -> NDArray[Any]:

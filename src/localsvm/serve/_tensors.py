@@ -69,16 +69,6 @@ def read_tensors(content: dict[str, Any], max_rows: int) -> list[Tensor]:
     ]
 
 
-def write_tensor(name: str, values: NDArray[Any]) -> dict[str, Any]:
-    """Write an output, flat as the protocol has it."""
-    return {
-        "name": name,
-        "shape": list(values.shape),
-        "datatype": datatype_of(values.dtype),
-        "data": values.ravel().tolist(),
-    }
-
-
 def datatype_of(dtype: np.dtype[Any]) -> str:
     """Name of a type of numbers; all else is strings."""
     if dtype == np.bool_:

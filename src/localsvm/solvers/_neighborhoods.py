@@ -352,7 +352,7 @@ def fit_neighborhoods(
 
 def cross_validate_neighborhoods(
     rows: LabelledRows,
-    neighborhoods: NDArray[np.int32],
+    neighborhoods: Sequence[NDArray[np.int32]] | NDArray[np.int32],
     assigned: NDArray[np.int32],
     folds: Sequence[tuple[NDArray[Any], NDArray[Any]]],
     local: LocalKernel,
@@ -361,12 +361,15 @@ def cross_validate_neighborhoods(
     """Scores of held-out rows for every width and penalty, on one kernel matrix.
 
     A fold's models are trained without the rows that are not in its training part; a
-    test row is answered by the model that it is assigned to.
+    test row is answered by the model that it is assigned to. Rows that no fold trains
+    on do not count for the local gamma.
 
     Parameters
     ----------
-    rows, neighborhoods, local, options
+    rows, local, options
         As in :func:`fit_neighborhoods`; the factors of ``local`` are the settings.
+    neighborhoods : sequence of ndarray of int32
+        Rows of each neighbourhood, its centre first; they may differ in size.
     assigned : ndarray of shape (n_samples,), int32
         Neighbourhood that answers for each row, which is one of its members.
     folds : sequence of (train, test) index arrays
@@ -406,14 +409,20 @@ def cross_validate_neighborhoods(
 
 
 def _task(
-    rows: LabelledRows, neighborhoods: NDArray[np.int32]
+    rows: LabelledRows, neighborhoods: Sequence[NDArray[np.int32]] | NDArray[np.int32]
 ) -> _core.NeighborhoodTask:
-    n_models, size = neighborhoods.shape
+    start = np.zeros(len(neighborhoods) + 1, dtype=np.int64)
+    if isinstance(neighborhoods, np.ndarray):
+        start += np.arange(len(start)) * neighborhoods.shape[1]
+        members = np.ascontiguousarray(neighborhoods).ravel()
+    else:
+        np.cumsum([len(each) for each in neighborhoods], out=start[1:])
+        members = np.concatenate(neighborhoods)
     return _core.NeighborhoodTask(
         labels=rows.class_index,
         weights=rows.weight,
         n_classes=rows.n_classes,
-        start=np.arange(n_models + 1, dtype=np.int64) * size,
-        rows=np.ascontiguousarray(neighborhoods).ravel(),
+        start=start,
+        rows=members,
         prior=rows.prior,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +11,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from localsvm._extras import require
+
+# Bytes that a process of 64 bits can address.
+_ADDRESSES = 2**47
 
 
 @dataclass(frozen=True)
@@ -80,5 +84,16 @@ def arrow_errors(what: str) -> Iterator[None]:
     except (arrow.ArrowException, OSError, UnicodeError) as error:
         if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
             raise
+        if isinstance(error, MemoryError) and not _is_absurd(error):
+            raise MemoryError(
+                f"The {what} file does not fit into memory: {error}. Allow more, or "
+                "read a part of it."
+            ) from error
         reason = str(error).strip().splitlines()[0].rstrip(".")
         raise ValueError(f"cannot be read as {what}: {reason}.") from error
+
+
+def _is_absurd(error: MemoryError) -> bool:
+    """Whether more was asked for than a process can address: by a damaged file."""
+    size = re.search(r"size (\d+)", str(error))
+    return size is not None and int(size[1]) >= _ADDRESSES

@@ -1,6 +1,6 @@
 """The model file: plain data that any later version reads."""
 
 from localsvm.export._file._description import FileDescription, describe_file
-from localsvm.export._file._model_file import load, save
+from localsvm.export._file._model_file import ModelFile, load, load_file, save
 
-__all__ = ["FileDescription", "describe_file", "load", "save"]
+__all__ = ["FileDescription", "ModelFile", "describe_file", "load", "load_file", "save"]

@@ -4,23 +4,52 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from typing import Any
 
 import sklearn
 from sklearn.utils.validation import check_is_fitted
 
 from localsvm._plain_file import prefix_errors, read_plain_file, write_plain_file
+from localsvm.data import RowSketch
 from localsvm.export._file._objects import read_object, write_object
+from localsvm.export._file._of_rows import ROW_SKETCH
 from localsvm.export._file._specs import find_spec
-from localsvm.export._file._store import Sink, Source
+from localsvm.export._file._store import Dims, Sink, Source
 
 FORMAT = "model"
-VERSION = 1
+VERSION = 2
+_VERSION_WITHOUT_ROWS = 1
+_FIELDS = {"model", "notes", "scikit_learn"}
+_ROWS = "fitted_rows"
 _KINDS = ("classifier", "transformer", "pipeline", "calibrated")
 _LONGEST_NOTES = 2**22
 
 
-def save(model: Any, path: str | os.PathLike[str], *, notes: Any = None) -> None:
+@dataclass(frozen=True, eq=False)
+class ModelFile:
+    """What a model file holds.
+
+    Parameters
+    ----------
+    model : estimator
+    notes : any JSON
+    fitted_rows : RowSketch or None
+        By which rows of the fit are recognised; None if they were not recorded.
+    """
+
+    model: Any
+    notes: Any
+    fitted_rows: RowSketch | None
+
+
+def save(
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    notes: Any = None,
+    fitted_rows: RowSketch | None = None,
+) -> None:
     """Write a fitted model to a file that any later version reads.
 
     The file is plain data, a JSON header and arrays: nothing in it is code, so it can
@@ -36,6 +65,9 @@ def save(model: Any, path: str | os.PathLike[str], *, notes: Any = None) -> None
         ``.lsvm`` by custom. A file of that name is replaced at once or not at all.
     notes : any JSON, default=None
         Kept with the model, for :func:`describe_file`; at most 4 MB.
+    fitted_rows : RowSketch, default=None
+        Record of the rows of the fit, for :func:`load_file`: by it ``localsvm
+        evaluate`` and ``report`` recognise them. See there what it reveals.
 
     See Also
     --------
@@ -78,7 +110,11 @@ def save(model: Any, path: str | os.PathLike[str], *, notes: Any = None) -> None
         "notes": json.loads(text),
         "scikit_learn": sklearn.__version__,
     }
-    write_plain_file(path, FORMAT, VERSION, header, sink.arrays)
+    version = _VERSION_WITHOUT_ROWS
+    if fitted_rows is not None:
+        header[_ROWS] = ROW_SKETCH.write(fitted_rows, _ROWS, sink, Dims())
+        version = VERSION
+    write_plain_file(path, FORMAT, version, header, sink.arrays)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -105,21 +141,43 @@ def load(path: str | os.PathLike[str]) -> Any:
     O(bytes) of time, and memory of about the file's length, plus the searches for
     neighbours that some models need.
     """
+    return load_file(path).model
+
+
+def load_file(path: str | os.PathLike[str]) -> ModelFile:
+    """Read a model with its notes and the record of its rows.
+
+    Parameters
+    ----------
+    path : path
+        Checked as by :func:`load`.
+
+    Returns
+    -------
+    ModelFile
+
+    See Also
+    --------
+    describe_file : Reads all but the arrays.
+    """
     header, arrays = read_plain_file(path, FORMAT, VERSION)
     with prefix_errors(path):
         check_header(header)
         source = Source(arrays)
         model = read_object(header["model"], "model", source, *_KINDS)
+        rows = None
+        if _ROWS in header:
+            rows = ROW_SKETCH.read(header[_ROWS], _ROWS, source, Dims())
         source.check_all_used()
-    return model
+    return ModelFile(model, header["notes"], rows)
 
 
 def check_header(header: dict[str, Any]) -> None:
     """Raise a ValueError unless there are a model, notes and a version."""
-    if set(header) != {"model", "notes", "scikit_learn"}:
+    if set(header) - {_ROWS} != _FIELDS:
         raise ValueError(
             f"its header has the fields {', '.join(sorted(header)):.200}; expected "
-            "model, notes and scikit_learn."
+            f"model, notes and scikit_learn, and perhaps {_ROWS}."
         )
     if not isinstance(header["scikit_learn"], str):
         raise ValueError(f"it was written with {header['scikit_learn']!r:.60}.")

@@ -134,7 +134,7 @@ SPECS = (
             "second_stage_": Maybe(Part("classifier", columns="prepared")),
             "_threshold": Number(0.0, finite=False),
             "n_hard_": Whole(0),
-            "stage_": indices("training_rows", low=1, below=3),
+            "stage_": indices("training_rows", low=0, below=3),
             "stage_shares_": doubles(2, low=0),
             "region_stage_": indices("regions", low=1, below=3),
             "duality_gap_": Number(finite=False),

@@ -9,6 +9,7 @@ import numpy as np
 
 from localsvm.cluster import GaussianSummary, ThresholdClustering
 from localsvm.estimators import SupportClusterSVC
+from localsvm.estimators._base import StageClock
 from localsvm.estimators._cluster_machine import ClusterMachine, as_gaussians
 from localsvm.export._file._common import COLUMNS, check_ends
 from localsvm.export._file._fields import (
@@ -110,6 +111,9 @@ def _make(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
     if machine is not None:
         clusters = as_gaussians(summary).take(machine.support)
         unfitted._machine = ClusterMachine(**vars(machine) | {"clusters": clusters})
+    elif len(values["classes_"]) > 1:
+        # Files of earlier versions hold streams whose SVM was not learned yet.
+        unfitted._machine = unfitted._learn(StageClock(unfitted.max_time))
     return unfitted
 
 

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn.pipeline import Pipeline
+
 from localsvm._progress import stage
+from localsvm.data import Overlap, RowSketch, TableEncoder, row_hashes
 from localsvm.inspect._labels import LabelCoding, plain_label
 from localsvm.inspect._peer_race import last_step
 from localsvm.inspect._peers import PeerScore, compare_peers, reported_seconds
@@ -45,10 +48,19 @@ from localsvm.inspect._report._text import (
     seconds,
 )
 from localsvm.inspect._report._usage import show_usage
-from localsvm.inspect._scores import Scores, describe_unknown, score_model
+from localsvm.inspect._scores import (
+    Scores,
+    describe_missed,
+    describe_unknown,
+    score_model,
+)
 
 _MOST_CONFUSION_CLASSES = 100
 _SHOWN_REGIONS = 100
+_UNKNOWN_ROWS = (
+    "Whether some of these rows were in the fit is not known: the report got neither "
+    "the training rows nor a record of them."
+)
 
 
 @dataclass(frozen=True)
@@ -58,6 +70,7 @@ class Given:
     model: Any
     test: tuple[Any, Any]
     train: tuple[Any, Any] | None
+    fitted_rows: RowSketch | None
     title: str | None
     peers: bool | Sequence[PeerScore]
     notes: Any
@@ -71,7 +84,8 @@ def compose_page(given: Given, written_at: str) -> Page:
     model, last = given.model, last_step(given.model)
     with stage("score"):
         scores = score_model(model, *given.test)
-    peers, why_no_peers = _compare(given)
+    overlap = _find_fitted_rows(given)
+    peers, why_no_peers = _compare(given, overlap)
     with stage("regions"):
         table = region_table(model, *given.test) if has_regions(last) else None
         regions = None if table is None else describe_regions(table)
@@ -84,9 +98,11 @@ def compose_page(given: Given, written_at: str) -> Page:
     return Page(
         title=clean(given.title or f"{name} on {plural(data.n_test, 'row')}", 200),
         subtitle=_subtitle(name, data),
+        rows=_UNKNOWN_ROWS if overlap is None else str(overlap),
+        are_new=overlap is None or overlap.is_chance,
         version=__version__,
         written_at=written_at,
-        tiles=_tiles(last, scores, data),
+        tiles=_tiles(last, scores, data, peers),
         findings=_findings(scores, data, peers, certificate),
         note_paragraphs=texts,
         note_entries=entries,
@@ -107,7 +123,8 @@ def compose_page(given: Given, written_at: str) -> Page:
         "by the linear functions of its own classifiers.",
         snippets=show_usage(given.model_path),
         drawn=_draw(given, test[1], regions is not None),
-        document=_document(name, scores, peers, table, certificate),
+        document={"rows": _UNKNOWN_ROWS if overlap is None else str(overlap)}
+        | _document(name, scores, peers, table, certificate),
     )
 
 
@@ -116,14 +133,29 @@ def has_regions(estimator: Any) -> bool:
     return hasattr(estimator, "region_class_counts_")
 
 
-def _compare(given: Given) -> tuple[Sequence[PeerScore], str]:
+def _find_fitted_rows(given: Given) -> Overlap | None:
+    """Look for rows of the fit among the scored ones; None if they are not known."""
+    first = given.model[0] if isinstance(given.model, Pipeline) else None
+    encoder = first if isinstance(first, TableEncoder) else None
+    sketch = given.fitted_rows
+    if sketch is None and given.train is not None:
+        sketch = RowSketch.of(row_hashes(*given.train, encoder))
+    return None if sketch is None else sketch.compare(row_hashes(*given.test, encoder))
+
+
+def _compare(given: Given, overlap: Overlap | None) -> tuple[Sequence[PeerScore], str]:
     if not isinstance(given.peers, bool):
         return given.peers, "No other classifier was compared."
     if not given.peers:
-        return [], "The report was asked not to compare other classifiers."
+        return [], "No other classifier was compared."
     if given.train is None:
         return [], (
             "Other classifiers need the training rows, which the report did not get."
+        )
+    if overlap is not None and not overlap.is_chance:
+        return [], (
+            "No other classifier was compared: training rows do not tell which of two "
+            "is better."
         )
     return compare_peers(given.model, *given.train, *given.test), ""
 
@@ -151,10 +183,12 @@ def _subtitle(name: str, data: DataSection) -> str:
     words = f"{name}, {plural(data.n_columns, 'column')}, "
     if data.n_train is not None:
         words += f"{plural(data.n_train, 'training row')}, "
-    return words + plural(data.n_test, "test row")
+    return words + plural(data.n_test, "scored row")
 
 
-def _tiles(model: Any, scores: Scores, data: DataSection) -> list[Tile]:
+def _tiles(
+    model: Any, scores: Scores, data: DataSection, peers: Sequence[PeerScore]
+) -> list[Tile]:
     level = f"{100 * scores.confidence_level:g}{NBSP}% interval"
     tiles = [
         Tile(name, percent(score.value), f"{interval(score)} ({level})")
@@ -167,9 +201,13 @@ def _tiles(model: Any, scores: Scores, data: DataSection) -> list[Tile]:
     if hasattr(model, "n_regions_"):
         detail = f"for {plural(data.n_features, 'feature')}"
         tiles.append(Tile("Regions", number(model.n_regions_), detail))
+    rows = "" if data.n_train is None else f"on {plural(data.n_train, 'row')}"
+    known = [peer.fit_seconds for peer in peers if peer.is_given and peer.fit_seconds]
     spent = reported_seconds(model)
-    if spent is not None:
-        rows = "" if data.n_train is None else f"on {plural(data.n_train, 'row')}"
+    if known:
+        # The last of several fits is all that the model itself reports.
+        tiles.append(Tile("CPU time of the fit", seconds(known[0]), rows))
+    elif spent is not None:
         tiles.append(Tile("Time of the fit", seconds(spent), rows))
     return tiles
 
@@ -183,13 +221,15 @@ def _findings(
     largest = max(data.classes, key=lambda line: line.n_test)
     share = largest.n_test / data.n_test
     findings = [
-        f"Right on {percent(scores.accuracy.value)} of the test rows; always answering "
-        f"\u201c{largest.label}\u201d would be right on {percent(share)}.",
+        f"Right on {percent(scores.accuracy.value)} of the scored rows; always "
+        f"answering \u201c{largest.label}\u201d would be right on {percent(share)}.",
         *compare_in_words(peers),
         certificate.verdict,
     ]
     if scores.unknown_labels:
         findings.append(clean(describe_unknown(scores), 400))
+    if scores.missed_classes:
+        findings.insert(1, clean(describe_missed(scores), 400))
     return findings
 
 

@@ -59,7 +59,7 @@ class DataSection:
     n_hidden_columns : int
     n_missing : int
         Entries without a value, in all columns.
-    described : {"training", "test"}
+    described : {"training", "scored"}
         The rows that the columns are described by.
     classes : list of ClassLine
     n_hidden_classes : int
@@ -88,7 +88,7 @@ def describe_data(
     model : fitted classifier or Pipeline
     test, train : tuple of rows and LabelCoding
     """
-    X = test[0] if train is None else train[0]
+    X = _own_columns(model, test[0] if train is None else train[0])
     columns, n_missing, storage = _describe_columns(model, X)
     classes = _count_classes(test[1], None if train is None else train[1])
     last = model[-1] if isinstance(model, Pipeline) else model
@@ -102,10 +102,19 @@ def describe_data(
         columns=columns,
         n_hidden_columns=n_columns - len(columns) if columns else 0,
         n_missing=n_missing,
-        described="test" if train is None else "training",
+        described="scored" if train is None else "training",
         classes=classes[:_SHOWN_CLASSES],
         n_hidden_classes=max(0, len(classes) - _SHOWN_CLASSES),
     )
+
+
+def _own_columns(model: Any, X: Any) -> Any:
+    """Columns of a table that the model takes; it may have others."""
+    frame = None if sparse.issparse(X) else as_frame(X)
+    names = getattr(model, "feature_names_in_", None)
+    if frame is None or names is None or not set(names) <= set(frame.columns):
+        return X
+    return frame[list(names)]
 
 
 def _describe_columns(model: Any, X: Any) -> tuple[list[ColumnLine], int, str]:

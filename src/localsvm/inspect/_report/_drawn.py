@@ -18,6 +18,7 @@ from localsvm.inspect._scores import gives_confidence
 _MAP_ROWS = 2000
 _MAP_GRID = 120
 _MOST_COLORS = 20
+_MOST_NARROW = 10
 _MAP_STYLE: dict[str, Any] = {"row_kw": {"rasterized": True}, "center_kw": {"s": 30}}
 _LONGEST_LEGEND = 30
 _MOST_LEGEND_ENTRIES = 14
@@ -55,7 +56,7 @@ def draw_map(model: Any, X: Any, y: Any, coding: LabelCoding) -> Drawn:
         ax.set(xlabel=clean(ax.get_xlabel()), ylabel=clean(ax.get_ylabel()))
     if known:
         _legend_below(axes[0])
-    words = f"Test rows, at most {_MAP_ROWS:,} of them, in {n_regions:,} regions. "
+    words = f"Scored rows, at most {_MAP_ROWS:,} of them, in {n_regions:,} regions. "
     if display.note:
         words += display.note[0].upper() + display.note[1:].rstrip(".") + "."
     else:
@@ -72,7 +73,9 @@ def draw_weights(model: Any, X: Any) -> Drawn:
     """Draw the weights of the most important features in the largest regions."""
     opened = OpenedModel.of(model)
     names = [clean(name, 40) for name in opened.feature_names]
-    ax = new_axes(5.4, 0.24 * min(15, len(names)) + 1.9)
+    # Names of features take half of a narrow picture, and numbers of regions overlap.
+    is_wide = len(opened.estimator.region_sizes_) > _MOST_NARROW
+    ax = new_axes(8.6 if is_wide else 5.4, 0.24 * min(15, len(names)) + 1.9)
     try:
         display = RegionWeightsDisplay.from_estimator(
             model, X, feature_names=names, ax=ax
@@ -91,7 +94,7 @@ def draw_weights(model: Any, X: Any) -> Drawn:
         f"of {shown[0]} in {shown[1]}, the largest first. Weights can be compared "
         "where features have been scaled; of kernel regions they are mean gradients."
     )
-    return Drawn(words, picture_of(ax.figure, "weights", words))
+    return Drawn(words, picture_of(ax.figure, "weights", words), is_wide)
 
 
 def draw_calibration(model: Any, X: Any, y: Any) -> Drawn:
@@ -104,9 +107,10 @@ def draw_calibration(model: Any, X: Any, y: Any) -> Drawn:
     if error is None:
         words = (
             "Share of right answers by the lead of the predicted class over the next, "
-            "with 95 % intervals; the grey bars count rows. The model gives no "
-            "probabilities: the picture shows whether clearer answers are more often "
-            "right. CalibratedClassifierCV turns leads into probabilities."
+            "with 95 % intervals; the grey bars count rows, the last one all that lead "
+            "by more. The model gives no probabilities: the picture shows whether "
+            "clearer answers are more often right. CalibratedClassifierCV turns leads "
+            "into probabilities."
         )
     else:
         words = (

@@ -1,4 +1,4 @@
-"""A few test rows, explained."""
+"""A few scored rows, explained."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _example(title: str, found: Explanation, true: Any, place: int) -> Example:
     predicted = found.predicted_class
     outcome = "right" if predicted == true else f"but it is \u201c{clean(true)}\u201d"
     return Example(
-        title=f"{title}: test row {place:,}",
+        title=f"{title}: scored row {place:,}",
         truth=f"Predicted \u201c{clean(predicted)}\u201d, {outcome}.",
         facts={
             name: clean(words, _LONGEST)

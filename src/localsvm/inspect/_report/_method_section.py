@@ -23,7 +23,7 @@ class Step:
     does : str
         First line of its documentation.
     changed, default : dict of str to str
-        Parameters that were set, and those left as they are by default.
+        Parameters that are not at their default, whoever set them, and the others.
     """
 
     name: str
@@ -41,7 +41,8 @@ class MethodSection:
     steps : list of Step
         Those before the classifier first.
     chosen : dict of str to str
-        Parameters that the fit chose, ``best_params_``.
+        Parameters that the fit chose, ``best_params_``, without those that it was
+        given.
     """
 
     steps: list[Step]
@@ -52,10 +53,13 @@ def describe_method(model: Any) -> MethodSection:
     """Describe the classes and parameters of a model."""
     named = model.steps if isinstance(model, Pipeline) else [("", model)]
     steps = [step for _, step in named]
-    chosen: Mapping[str, Any] = getattr(steps[-1], "best_params_", None) or {}
+    described = [_describe_step(step) for step in steps if hasattr(step, "get_params")]
+    best: Mapping[str, Any] = getattr(steps[-1], "best_params_", None) or {}
+    given = described[-1].changed if described else {}
+    chosen = {clean(name): describe(value) for name, value in best.items()}
     return MethodSection(
-        [_describe_step(step) for step in steps if hasattr(step, "get_params")],
-        {clean(name): describe(value) for name, value in chosen.items()},
+        described,
+        {name: value for name, value in chosen.items() if given.get(name) != value},
     )
 
 

@@ -48,6 +48,8 @@ class Page:
 
     title: str
     subtitle: str
+    rows: str
+    are_new: bool
     version: str
     written_at: str
     tiles: list[Tile]

@@ -123,7 +123,7 @@ def draw_errors(section: RegionSection) -> Picture | None:
         ax.plot([100 * line.rate], [place], "o", color=color, markersize=6)
     ax.axvline(100 * section.overall, color="#0072B2", linestyle="--", linewidth=1.3)
     ax.set_yticks(range(len(shown)), [f"region {line.region}" for line in shown])
-    ax.set(xlabel="errors, % of the region's test rows (dashed: of all rows)")
+    ax.set(xlabel="errors, % of the region's scored rows (dashed: of all rows)")
     ax.set_xlim(left=0)
     ax.set_ylim(-0.7, len(shown) - 0.3)
     ax.grid(axis="x", alpha=0.3, linewidth=0.6)

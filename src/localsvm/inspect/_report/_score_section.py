@@ -21,6 +21,7 @@ from localsvm.inspect._report._text import (
     point_interval,
     points,
     seconds,
+    sentence_list,
 )
 from localsvm.inspect._scores import SCORE_NAMES, Scores
 
@@ -125,14 +126,20 @@ def describe_scores(scores: Scores) -> ScoreSection:
 
 def describe_peers(peers: Sequence[PeerScore]) -> list[PeerLine]:
     """Put the comparison into words."""
-    return [_peer_line(peer) for peer in peers]
+    n_all = max((peer.n_train for peer in peers if peer.is_given), default=0)
+    return [_peer_line(peer, n_all) for peer in peers]
 
 
 def compare_in_words(peers: Sequence[PeerScore]) -> list[str]:
-    """Say in a sentence each how the given model compares with the others."""
-    sentences = []
+    """Say in a sentence each how the given model compares with the others.
+
+    Those that were not fitted on all rows are only named.
+    """
+    sentences, unequal = [], []
     for peer in peers:
         if peer.difference is None or peer.p_value is None:
+            if peer.n_train and not peer.is_given:
+                unequal.append(f"{short_name(peer)} ({peer.n_train:,})")
             continue
         name = short_name(peer)
         gain = peer.difference
@@ -143,6 +150,10 @@ def compare_in_words(peers: Sequence[PeerScore]) -> list[str]:
         else:
             verb = f"No clear difference from {name}: {points(gain.value)} points"
         sentences.append(f"{verb} (95 % interval {point_interval(gain)}).")
+    if unequal:
+        sentences.append(
+            f"Not compared, because fitted on fewer rows: {sentence_list(unequal)}."
+        )
     return sentences
 
 
@@ -164,12 +175,12 @@ def draw_peers(peers: Sequence[PeerScore]) -> Picture:
             color=color,
             fontsize=8.5,
         )
-    ax.set_yticks(range(len(shown)), [short_name(peer) for peer in shown])
-    ax.set(ylim=(-0.6, len(shown) - 0.2), xlabel="accuracy on the test rows, %")
+    ax.set_yticks(range(len(shown)), [_name_with_rows(peer) for peer in shown])
+    ax.set(ylim=(-0.6, len(shown) - 0.2), xlabel="accuracy on the scored rows, %")
     ax.grid(axis="x", alpha=0.3, linewidth=0.6)
     ax.margins(x=0.08)
     words = ", ".join(
-        f"{short_name(peer)} {percent(peer.accuracy.value)}"
+        f"{_name_with_rows(peer)} {percent(peer.accuracy.value)}"
         for peer in reversed(shown)
         if peer.accuracy is not None
     )
@@ -177,8 +188,15 @@ def draw_peers(peers: Sequence[PeerScore]) -> Picture:
 
 
 def short_name(peer: PeerScore) -> str:
-    """Name of a classifier, with its rows if they are a sample."""
+    """Name of a classifier."""
     return _SHORT_NAMES.get(peer.name, peer.name)
+
+
+def _name_with_rows(peer: PeerScore) -> str:
+    """Name of a classifier, with its rows if they are a sample."""
+    if peer.is_given or peer.difference is not None:
+        return short_name(peer)
+    return f"{short_name(peer)} ({peer.n_train:,} rows)"
 
 
 def _share(estimate: Estimate | None) -> tuple[str, str]:
@@ -227,9 +245,13 @@ def _confusions(scores: Scores) -> list[tuple[str, str, str]]:
     return [(names[i], names[j], number(wrong[i, j])) for i, j in places if wrong[i, j]]
 
 
-def _peer_line(peer: PeerScore) -> PeerLine:
+def _peer_line(peer: PeerScore, n_all: int) -> PeerLine:
     accuracy, accuracy_interval = _share(peer.accuracy)
     difference, verdict = "", ""
+    n_train = number(peer.n_train) if peer.n_train else NONE
+    if peer.n_train and peer.difference is None and not peer.is_given:
+        n_train = f"{n_train} of {number(n_all)}"
+        verdict = "not compared: fewer rows"
     if peer.difference is not None and peer.p_value is not None:
         difference = points(peer.difference.value)
         verdict = f"{point_interval(peer.difference)}, p {p_value(peer.p_value)}"
@@ -240,7 +262,7 @@ def _peer_line(peer: PeerScore) -> PeerLine:
         interval=accuracy_interval,
         difference=difference,
         verdict=verdict,
-        n_train=number(peer.n_train) if peer.n_train else NONE,
+        n_train=n_train,
         fit=NONE if peer.fit_seconds is None else seconds(peer.fit_seconds),
         predict=NONE if peer.predict_us is None else seconds(1e-6 * peer.predict_us),
         notes=[clean(note, 200) for note in peer.notes],

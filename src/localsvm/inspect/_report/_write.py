@@ -15,6 +15,7 @@ from sklearn.utils import check_consistent_length
 from localsvm._extras import require
 from localsvm._plain_file import replace_file
 from localsvm._progress import stage
+from localsvm.data import RowSketch
 from localsvm.inspect._peers import PeerScore
 from localsvm.inspect._report._compose import Given, compose_page
 from localsvm.inspect._report._page import Page
@@ -33,6 +34,7 @@ def write_report(  # noqa: PLR0913 - all but four have defaults and are keywords
     *,
     X_train: Any = None,
     y_train: Any = None,
+    fitted_rows: RowSketch | None = None,
     title: str | None = None,
     peers: bool | Sequence[PeerScore] = True,
     notes: str | Mapping[str, Any] | None = None,
@@ -49,7 +51,8 @@ def write_report(  # noqa: PLR0913 - all but four have defaults and are keywords
         An estimator of this library shows its regions; of other classifiers, and of
         those without regions, those sections are left out.
     X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        Rows that the model was not fitted on.
+        Rows that the model was not fitted on. If some were, as far as that is known
+        from ``X_train`` or ``fitted_rows``, the page says so at its top.
     y : array-like of shape (n_samples,)
         Their labels.
     path : path
@@ -58,6 +61,10 @@ def write_report(  # noqa: PLR0913 - all but four have defaults and are keywords
         Rows that the model was fitted on, to describe them and to fit the peers.
     y_train : array-like, default=None
         Their labels.
+    fitted_rows : RowSketch, default=None
+        Record of the rows that the model was fitted on, as
+        :func:`~localsvm.export.load_file` finds it in a model file; None takes that of
+        ``X_train`` and ``y_train``.
     title : str, default=None
         None names the method and the number of rows.
     peers : bool or list of PeerScore, default=True
@@ -106,7 +113,7 @@ def write_report(  # noqa: PLR0913 - all but four have defaults and are keywords
     _check_training_rows(X_train, y_train)
     check_consistent_length(X, y)
     train = None if X_train is None else (X_train, y_train)
-    given = Given(model, (X, y), train, title, peers, notes, model_path)
+    given = Given(model, (X, y), train, fitted_rows, title, peers, notes, model_path)
     with style():
         page = compose_page(given, _now())
     with stage("write"):
