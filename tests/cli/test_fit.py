@@ -115,6 +115,36 @@ def test_reading_options_are_remembered(call):
     assert call(*evaluate).exit_code == 0
 
 
+def test_a_german_table_needs_no_options(call):
+    people = pd.read_csv("people.csv").assign(plz=[f"{i % 9:05}" for i in range(300)])
+    people["income"] += 1000.25
+    people.to_csv("people.csv", index=False, sep=";", decimal=",")
+    result = call(*FIT)
+    assert result.exit_code == 0, result.output
+    assert "warning" not in result.stderr
+    kinds = {column.name: column.kind for column in load("new.lsvm")[0].columns_}
+    assert kinds == {
+        "age": "number",
+        "income": "number",
+        "town": "category",
+        "plz": "category",
+    }
+    people[:1].to_csv("one.csv", index=False, sep=";", decimal=",")
+    found = call("predict", "new.lsvm", "one.csv")
+    assert found.stdout.split() == ["prediction", people["happy"][0]]
+
+
+def test_labels_with_leading_zeros_stay_strings_in_other_tables(call):
+    people = pd.read_csv("people.csv")
+    people["happy"] = people["happy"].map({"yes": "01", "no": "10"})
+    people.to_csv("people.csv", index=False)
+    assert call(*FIT).exit_code == 0
+    rare = people[people["happy"] == "10"]
+    rare.to_csv("rare.csv", index=False)
+    result = call("evaluate", "new.lsvm", "rare.csv", "--training-rows")
+    assert result.exit_code == 0, result.output
+
+
 def test_sparse_rows_have_no_encoder(call):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 5)) * (rng.random((200, 5)) < 0.5)

@@ -10,7 +10,7 @@ from sklearn.datasets import dump_svmlight_file
 
 def write_files():
     people = pd.read_csv("people.csv")
-    people.to_csv("semicolons.csv", index=False, sep=";")
+    Path("delimiters.csv").write_text("age;a,happy\n1;2,5\n")
     people.to_csv("nameless.csv", index=False, header=False)
     people.assign(town="Köln").to_csv("latin.csv", index=False, encoding="latin-1")
     people.to_csv("wide.csv", index=False, encoding="utf-16")
@@ -25,7 +25,7 @@ def write_files():
 @pytest.mark.parametrize(
     ("source", "options", "words"),
     [
-        ("semicolons.csv", (), "give --read delimiter=';' if that does."),
+        ("delimiters.csv", (), "; give --read delimiter=',' or --read delimiter=';'."),
         ("latin.csv", (), "give --read encoding='latin-1' if"),
         ("wide.csv", (), "give --read encoding='utf-16'."),
         ("a.svm", (), "expected no --target, got 'happy'."),

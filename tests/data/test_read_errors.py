@@ -50,13 +50,18 @@ TEXTS = {
     "ending without gzip": ("t.csv.gz", "a,b\n1,2\n", {}, "not compressed as its name"),
     "cut gzip": ("t.csv.gz", GZIPPED[:-20], {}, "Truncated"),
     "two equal names": ("t.csv", "a,b,a\n1,2,3\n", {}, "several columns named 'a'"),
-    "other delimiter": (
+    "two delimiters": (
         "t.csv",
-        "a;b\n1;2\n",
-        {},
-        "single column 'a;b'.*delimiter=';'",
+        "1,5;2\n3,5;4\n",
+        {"header": False},
+        "2 fields by ',' or 2 fields by ';'.*pass delimiter=',' or delimiter=';'",
     ),
-    "tabs": ("t.csv", "a\tb\n1\t2\n", {}, r"delimiter='\\t'"),
+    "short row with semicolons": (
+        "t.csv",
+        "a;b;c\n1,5;2;3\n1;2\n",
+        {},
+        "2 fields in line 3, expected 3 as in the first line: '1;2'",
+    ),
     "long delimiter": (
         "t.csv",
         "a\n1\n",

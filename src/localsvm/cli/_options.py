@@ -75,8 +75,9 @@ ReadOption = Annotated[
     typer.Option(
         "--read",
         metavar="OPTION=VALUE",
-        help="How to read a table: delimiter=';', decimal=',', encoding=latin-1, "
-        "header=no, missing=-,n/a or format=csv; repeatable. A model remembers them.",
+        help="How to read a table, where it is not found: delimiter=';', decimal=',', "
+        "encoding=latin-1, header=no, missing=-,n/a or format=csv; repeatable. A model "
+        "remembers them.",
     ),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Of random choices.")]

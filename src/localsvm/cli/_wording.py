@@ -6,7 +6,8 @@ import re
 
 _WORDS = (
     (r"[Pp]ass header=False", "Give --read header=no"),
-    (r"\bpass (delimiter|encoding)=('[^']*')", r"give --read \1=\2"),
+    (r"\bpass ((?:delimiter|encoding)=)", r"give \1"),
+    (r"\b(?<!--read )(delimiter|decimal|encoding)=('[^']*')", r"--read \1=\2"),
     (
         r"\bkinds=\{'([^']*)': 'drop'\}, or give its kind",
         r"--drop '\1', or give --kind",

@@ -79,7 +79,7 @@ def read_table(
     drop: str | Sequence[str] = (),
     keep: str | Sequence[str] = (),
     delimiter: str | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
     encoding: str = "utf-8",
     header: bool = True,
     missing: str | Sequence[str] = ("?",),
@@ -111,9 +111,12 @@ def read_table(
     keep : str or sequence of str, default=()
         Columns that stay even if `where` names them, such as those of a model.
     delimiter : str, default=None
-        What ends a field of csv and tsv; None is a comma or a tab.
-    decimal : str, default="."
-        Decimal point of csv and tsv.
+        What ends a field of csv and tsv. None is the comma, semicolon, tab or bar
+        that cuts the first lines into equally many fields; if several do, one has to
+        be given.
+    decimal : str, default=None
+        Decimal point of csv and tsv. With None it is a point, and also a comma in
+        columns of numbers such as "1.234,5" where the fields do not end with commas.
     encoding : str, default="utf-8"
         Of csv, tsv and arff. A mark at the beginning of the file is skipped.
     header : bool, default=True
@@ -124,8 +127,9 @@ def read_table(
         and "NA", "N/A", "NaN", "null" and the like.
     strings : str or sequence of str, default=()
         Columns of csv and tsv to be read as strings though they look like numbers or
-        dates, such as codes with leading zeros; those that are absent are ignored.
-        Give the category and text columns of a model when you read rows for it.
+        dates; those that are absent are ignored. Digits with leading zeros, such as
+        postal codes, are strings in any case. Give the category and text columns of a
+        model when you read rows for it.
     n_features : int, default=None
         Number of columns of svmlight, as the model knows it; None is what is found.
     zero_based : bool or "auto", default="auto"

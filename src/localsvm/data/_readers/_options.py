@@ -23,9 +23,9 @@ class ReadOptions:
     Parameters
     ----------
     delimiter : str or None
-        None is a tab for tsv, else a comma.
-    decimal : str
-        Decimal point of csv and tsv.
+        None is what the first lines show.
+    decimal : str or None
+        Decimal point of csv and tsv; None is what each column shows.
     encoding : str
         Of csv, tsv and arff.
     header : bool
@@ -43,7 +43,7 @@ class ReadOptions:
     """
 
     delimiter: str | None = None
-    decimal: str = "."
+    decimal: str | None = None
     encoding: str = "utf-8"
     header: bool = True
     missing: tuple[str, ...] = ("?",)
