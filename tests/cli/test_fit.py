@@ -134,6 +134,20 @@ def test_a_german_table_needs_no_options(call):
     assert found.stdout.split() == ["prediction", people["happy"][0]]
 
 
+def test_numbers_of_the_rows_are_left_out_of_all_fits(call):
+    people = pd.read_csv("people.csv").assign(lfd_nr=range(300, 0, -1))
+    people.to_csv("people.csv", index=False)
+    warned = call(*FIT).stderr
+    assert warned.count("warning:") == 1
+    assert "is left out" in warned
+    encoder = load("new.lsvm")[0]
+    assert "lfd_nr" not in encoder.get_feature_names_out()
+    assert encoder.kinds == {"lfd_nr": "drop"}
+    kept = call(*FIT, "--kind", "lfd_nr=number", "--force")
+    assert "lfd_nr" not in kept.stderr
+    assert "lfd_nr" in load("new.lsvm")[0].get_feature_names_out()
+
+
 def test_labels_with_leading_zeros_stay_strings_in_other_tables(call):
     people = pd.read_csv("people.csv")
     people["happy"] = people["happy"].map({"yes": "01", "no": "10"})

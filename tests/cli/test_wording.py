@@ -53,7 +53,8 @@ def test_warnings_name_options(call):
     write_files()
     fit = ("-t", "happy", "-o", "new.lsvm", "-m", "clustered", "--test-size", "0")
     warned = call("fit", "keys.csv", *fit).stderr
-    assert "Leave it out with --drop 'key', or give --kind to keep it." in warned
+    assert "is left out: new rows will have new values. Keep it with" in warned
+    assert "--kind 'key=text'." in warned
     assert Path("new.lsvm").exists()
     first = Path("nameless.csv").read_text().splitlines()[0].split(",")[1]
     warned = call("evaluate", "people.lsvm", "nameless.csv", "-t", first).stderr

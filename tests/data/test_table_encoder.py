@@ -551,8 +551,6 @@ WORDS = [f"word {i}" for i in range(N)]
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (np.random.default_rng(0).permutation(N) + 7, "'c' has another value in every"),
-        ([f"K{i:05}" for i in range(N)], "'c' has another value in every row.*'drop'"),
         (
             [f"{i},5" for i in range(N)],
             "'c' is taken for text, though .*numbers.*'0,5'",
@@ -571,10 +569,29 @@ def test_doubtful_columns_raise_a_warning(values, message):
 
 
 @pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (np.random.default_rng(0).permutation(N) + 7, "number"),
+        # A part of the numbers of a longer table: chance would repeat some.
+        (np.random.default_rng(0).permutation(6_000)[:3_000], "number"),
+        (np.arange(3_000) * 60 + 1_700_000_000, "number"),
+        ([f"K{i:05}" for i in range(N)], "text"),
+    ],
+)
+def test_identifiers_are_left_out_unless_their_kind_is_given(values, kind):
+    message = rf"'c' has another value in every row.*left out.*kinds={{'c': '{kind}'}}"
+    with pytest.warns(UserWarning, match=message):
+        found = column(values)
+    assert found == DroppedColumn("c", "identifier")
+    assert column(values, kinds={"c": kind}).kind == kind
+
+
+@pytest.mark.parametrize(
     "values",
     [
         WORDS,
         np.arange(N) * 2,
+        np.random.default_rng(0).permutation(10**6)[:1_000],
         np.arange(N) / 2,
         [*range(N - 1), 5],
         [0, 0, *range(2, N)],

@@ -8,11 +8,8 @@ _WORDS = (
     (r"[Pp]ass header=False", "Give --read header=no"),
     (r"\bpass ((?:delimiter|encoding)=)", r"give \1"),
     (r"\b(?<!--read )(delimiter|decimal|encoding)=('[^']*')", r"--read \1=\2"),
-    (
-        r"\bkinds=\{'([^']*)': 'drop'\}, or give its kind",
-        r"--drop '\1', or give --kind",
-    ),
     (r"\bkinds=\{'([^']*)': 'drop'\}", r"--drop '\1'"),
+    (r"\bkinds=\{'([^']*)': '([^']*)'\}", r"--kind '\1=\2'"),
     (r"The 'kinds' parameter of TableEncoder", "--kind"),
     (r"expected target=None, got", "expected no --target, got"),
     (r"expected no 'where' or 'drop'", "expected no --where or --drop"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from typing import Any, Self
 
@@ -14,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from localsvm._checks import (
     check_parameters,
     integer,
-    level_of_caller,
     mapping,
     one_of,
     unchanged_on_failure,
@@ -23,7 +21,7 @@ from localsvm._extras import require
 from localsvm.data._columns._blocks import join_dense, join_sparse
 from localsvm.data._columns._column import Column, LearningOptions
 from localsvm.data._columns._kinds import KINDS, find_kind
-from localsvm.data._columns._suspicions import suspicion
+from localsvm.data._columns._suspicions import with_doubts
 from localsvm.data._frames import absent_columns, as_frame, duplicates
 
 _DENSEST = 0.25
@@ -51,7 +49,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                                                               sine and cosine of year,
                                                               week and day
     text      other strings                                   hashed n-grams, projected
-    drop      constant and empty columns                      none
+    drop      constant and empty columns; those that number   none
+              or name the rows
     ========  ==============================================  =========================
 
     Where values are missing at ``fit``, one more feature says so.
@@ -103,9 +102,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Time zones become UTC. Infinite numbers, and those 1e15 standard deviations from the
     mean, are refused.
 
-    Three things raise a warning unless ``kinds`` names the column: integers or strings
-    that number or name the rows, which a model can only learn by heart, strings that
-    look like numbers, and strings that look like dates but are not in ISO 8601.
+    Three things raise a warning unless ``kinds`` names the column. Identifier-like
+    columns are left out, because a model can only memorise them: integers that all
+    differ in a range where chance would repeat some, and strings without blanks that
+    all differ. Strings that look like numbers, or like dates in an order that is not
+    known, stay category or text.
 
     The cost is O(n) per column, and for text O(characters of the distinct values); one
     million rows of six numbers and eight categories take a few seconds.
@@ -266,16 +267,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         columns: list[Column] = []
         for name, each in zip(names, values, strict=True):
             kind = kinds.get(name) or find_kind(name, each, self.max_categories)
-            columns.append(KINDS[kind].learn(name, each, options))
-            doubt = "" if name in kinds else suspicion(each, columns[-1])
-            if doubt:
-                warnings.warn(doubt, UserWarning, stacklevel=level_of_caller())
+            column = KINDS[kind].learn(name, each, options)
+            columns.append(column if name in kinds else with_doubts(each, column))
         numbers = np.arange(len(columns))
         self.column_of_feature_ = np.repeat(numbers, [c.n_features for c in columns])
         if not len(self.column_of_feature_):
             raise ValueError(
                 f"No column tells rows apart: found n_samples={len(values[0])} and "
-                f"{len(columns)} columns that are constant, empty or dropped."
+                f"{len(columns)} columns that are constant, empty, dropped or "
+                "identifiers."
             )
         self.columns_ = tuple(columns)
 

@@ -60,8 +60,9 @@ class DroppedColumn(Column):
     ----------
     name : str
         Name of the column.
-    reason : {"asked", "constant", "empty"}
-        Why: ``kinds`` says so, all values are equal, or all are missing.
+    reason : {"asked", "constant", "empty", "identifier"}
+        Why: ``kinds`` says so, all values are equal, all are missing, or each row has
+        a value of its own.
     """
 
     kind = "drop"

@@ -63,7 +63,9 @@ _COLUMN = Either(
         scale=Number(0.0, above=True),
         indicator=Flag(),
     ),
-    drop=_column(DroppedColumn, reason=Word("asked", "constant", "empty")),
+    drop=_column(
+        DroppedColumn, reason=Word("asked", "constant", "empty", "identifier")
+    ),
 )
 
 
