@@ -118,8 +118,11 @@ def test_reading_options_are_remembered(call):
 def test_a_german_table_needs_no_options(call):
     people = pd.read_csv("people.csv").assign(plz=[f"{i % 9:05}" for i in range(300)])
     people["income"] += 1000.25
+    days = pd.date_range("2024-01-01", periods=100).repeat(3)
+    people["datum"] = days.strftime("%d.%m.%Y")
+    people["tag"] = days.strftime("%d/%m/%Y")
     people.to_csv("people.csv", index=False, sep=";", decimal=",")
-    result = call(*FIT)
+    result = call(*FIT, "--kind", "tag=date")
     assert result.exit_code == 0, result.output
     assert "warning" not in result.stderr
     kinds = {column.name: column.kind for column in load("new.lsvm")[0].columns_}
@@ -128,6 +131,8 @@ def test_a_german_table_needs_no_options(call):
         "income": "number",
         "town": "category",
         "plz": "category",
+        "datum": "date",
+        "tag": "date",
     }
     people[:1].to_csv("one.csv", index=False, sep=";", decimal=",")
     found = call("predict", "new.lsvm", "one.csv")

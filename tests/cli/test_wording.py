@@ -12,6 +12,7 @@ def write_files():
     people = pd.read_csv("people.csv")
     Path("delimiters.csv").write_text("age;a,happy\n1;2,5\n")
     people.to_csv("nameless.csv", index=False, header=False)
+    people.assign(day="01/02/2024").to_csv("days.csv", index=False)
     people.assign(town="Köln").to_csv("latin.csv", index=False, encoding="latin-1")
     people.to_csv("wide.csv", index=False, encoding="utf-16")
     people.assign(key=[f"k{i}x" for i in range(300)]).to_csv("keys.csv", index=False)
@@ -31,6 +32,11 @@ def write_files():
         ("a.svm", (), "expected no --target, got 'happy'."),
         ("parts.npz", (), "expected --where split=train or --where split=test."),
         ("people.csv", ("--kind", "agge=number"), "--kind names other columns than"),
+        (
+            "days.csv",
+            ("--kind", "day=date"),
+            "give --kind 'day=date:%d/%m/%Y' or --kind",
+        ),
         ("people.csv", ("--read", "format=xml"), "cannot be read with --read format="),
         ("people.csv", ("--read", "delimiter=;;"), "with --read delimiter=';;'"),
     ],

@@ -44,10 +44,13 @@ def test_every_model_comes_back(case, path):
 @pytest.mark.filterwarnings("ignore:Column 'key'")
 def test_an_encoder_that_left_an_identifier_out_comes_back(path):
     frame = pd.DataFrame({"key": range(40), "x": np.arange(40.0) % 7})
-    model = make_pipeline(TableEncoder(), ClusteredSVC(2, random_state=0))
+    frame["day"] = [f"{day}/01/2024" for day in np.arange(40) % 31 + 1]
+    encoder = TableEncoder(kinds={"day": "date"})
+    model = make_pipeline(encoder, ClusteredSVC(2, random_state=0))
     model.fit(frame, frame["x"] > 2)
     loaded = back(model, path)
     assert loaded[0].columns_[0] == DroppedColumn("key", "identifier")
+    assert loaded[0].columns_[2].format == "%d/%m/%Y"
     assert_same(loaded[0], model[0])
 
 

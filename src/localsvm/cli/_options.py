@@ -41,7 +41,8 @@ KindOption = Annotated[
     typer.Option(
         "--kind",
         metavar="COLUMN=KIND",
-        help="Take a column as number, category, date, text, boolean or drop.",
+        help="Take a column as number, category, date, text, boolean or drop; dates "
+        "may have a format, as date:%d/%m/%Y.",
     ),
 ]
 SetOption = Annotated[

@@ -6,7 +6,7 @@ import re
 
 _WORDS = (
     (r"[Pp]ass header=False", "Give --read header=no"),
-    (r"\bpass ((?:delimiter|encoding)=)", r"give \1"),
+    (r"\bpass ((?:delimiter|encoding|kinds)=)", r"give \1"),
     (r"\b(?<!--read )(delimiter|decimal|encoding)=('[^']*')", r"--read \1=\2"),
     (r"\bkinds=\{'([^']*)': 'drop'\}", r"--drop '\1'"),
     (r"\bkinds=\{'([^']*)': '([^']*)'\}", r"--kind '\1=\2'"),

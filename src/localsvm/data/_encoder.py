@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from localsvm._checks import (
 from localsvm._extras import require
 from localsvm.data._columns._blocks import join_dense, join_sparse
 from localsvm.data._columns._column import Column, LearningOptions
-from localsvm.data._columns._kinds import KINDS, find_kind
+from localsvm.data._columns._kinds import KINDS, find_kind, split_kind
 from localsvm.data._columns._suspicions import with_doubts
 from localsvm.data._frames import absent_columns, as_frame, duplicates
 
@@ -45,8 +46,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     category  categorical types; strings with at most 20      one per value, in which
               distinct values, or at most ``max_categories``  it is 1; rare ones share
               that occur five times each on average           one
-    date      dates and times; strings like 2024-12-31        the day, standardised;
-                                                              sine and cosine of year,
+    date      dates and times; strings like 2024-12-31 or     the day, standardised;
+              31.12.2024                                      sine and cosine of year,
                                                               week and day
     text      other strings                                   hashed n-grams, projected
     drop      constant and empty columns; those that number   none
@@ -60,7 +61,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     kinds : dict of str to str, default=None
         Kind of columns by name, for instance ``{"zip": "category", "id": "drop"}``,
         instead of the one that is found. Columns without names are "x0", "x1" and so
-        on.
+        on. A "date" column may have dates such as 31/12/2024 if the order of day and
+        month is plain from its values; ``"date:%d/%m/%Y"`` names any format.
     min_frequency : int, default=3
         A category that occurs less often at ``fit`` is pooled with the other rare ones.
     max_categories : int, default=100
@@ -266,8 +268,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         kinds = self._check_kinds(names)
         columns: list[Column] = []
         for name, each in zip(names, values, strict=True):
-            kind = kinds.get(name) or find_kind(name, each, self.max_categories)
-            column = KINDS[kind].learn(name, each, options)
+            found = kinds.get(name) or find_kind(name, each, self.max_categories)
+            kind, date_format = split_kind(found)
+            chosen = replace(options, date_format=date_format)
+            column = KINDS[kind].learn(name, each, chosen)
             columns.append(column if name in kinds else with_doubts(each, column))
         numbers = np.arange(len(columns))
         self.column_of_feature_ = np.repeat(numbers, [c.n_features for c in columns])
@@ -288,11 +292,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"of the table, which {absent}"
             )
         for name, kind in kinds.items():
-            if kind not in list(KINDS):
+            try:
+                split_kind(str(kind))
+            except ValueError as error:
                 raise ValueError(
                     f"The 'kinds' parameter of TableEncoder says {kind!r} for column "
-                    f"{name!r}; expected one of {', '.join(map(repr, KINDS))}."
-                )
+                    f"{name!r}; {error}."
+                ) from None
         return kinds
 
     def _input_names(self, input_features: Any) -> NDArray[Any]:

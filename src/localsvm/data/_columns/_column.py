@@ -16,6 +16,7 @@ class LearningOptions:
     min_frequency: int
     max_categories: int
     text_components: int
+    date_format: str = ""
 
 
 @dataclass(frozen=True)

@@ -72,15 +72,24 @@ def _doubt_of_strings(labels: Sequence[str], column: Column) -> str:
     if len(labels) <= _FEWEST_STRINGS:
         return ""
     for look, what, remedy in (
-        (_NUMBER, "numbers", "read the others as missing, or set its decimal point"),
-        (_DATE, "dates", "write them as 2024-12-31"),
+        (
+            _NUMBER,
+            "numbers",
+            "Read the others as missing, or set its decimal point, e.g. decimal=','",
+        ),
+        (
+            _DATE,
+            "dates",
+            f"Read them with kinds={{{column.name!r}: 'date'}} or with a format, e.g. "
+            f"kinds={{{column.name!r}: 'date:%d/%m/%y'}}",
+        ),
     ):
         others = [label for label in labels if not look.fullmatch(label.strip())]
         if len(others) <= _MOST_OTHERS * len(labels):
             shown = f", but for instance not {others[0]!r}" if others else ""
             return (
                 f"Column {column.name!r} is taken for {column.kind}, though its "
-                f"strings look like {what}, such as {labels[0]!r}{shown}. Convert it "
-                f"({remedy}), or give its kind."
+                f"strings look like {what}, such as {labels[0]!r}{shown}. "
+                f"{remedy}, or give its kind."
             )
     return ""

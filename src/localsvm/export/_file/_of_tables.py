@@ -22,6 +22,7 @@ from localsvm.export._file._fields import (
     Field,
     Flag,
     Number,
+    Sometimes,
     Text,
     Whole,
     Word,
@@ -38,7 +39,7 @@ _SCALED: dict[str, Field] = {
 }
 
 
-def _column(cls: type, **fields: Field) -> tuple[type, Field]:
+def _column(cls: type, **fields: Field | Sometimes) -> tuple[type, Field]:
     return cls, Record(cls, name=Text(), **fields)
 
 
@@ -53,6 +54,7 @@ _COLUMN = Either(
         **_SCALED,
         cycles=Several(Word("year", "week", "day")),
         indicator=Flag(),
+        format=Sometimes(Text()),  # files of earlier versions have none
     ),
     text=_column(
         TextColumn,

@@ -112,7 +112,7 @@ class Record(Field):
         Attributes.
     """
 
-    def __init__(self, cls: Callable[..., Any], /, **fields: Field) -> None:
+    def __init__(self, cls: Callable[..., Any], /, **fields: Field | Sometimes) -> None:
         self._cls, self._fields = cls, fields
 
     def write(self, value: Any, place: str, sink: Sink, dims: Dims) -> Any:
