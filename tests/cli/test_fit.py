@@ -153,6 +153,18 @@ def test_numbers_of_the_rows_are_left_out_of_all_fits(call):
     assert "lfd_nr" in load("new.lsvm")[0].get_feature_names_out()
 
 
+def test_rows_without_a_label_are_left_out_if_asked(call):
+    people = pd.read_csv("people.csv")
+    people.loc[:9, "happy"] = None
+    people.to_csv("people.csv", index=False)
+    assert "give --read missing_labels='drop'" in call(*FIT).stderr
+    option = ("--read", "missing_labels=drop")
+    result = call(*FIT, *option)
+    assert result.exit_code == 0, result.output
+    assert describe_file("new.lsvm").notes["n_rows"] == 290
+    assert call("predict", "new.lsvm", "people.csv").exit_code == 0
+
+
 def test_labels_with_leading_zeros_stay_strings_in_other_tables(call):
     people = pd.read_csv("people.csv")
     people["happy"] = people["happy"].map({"yes": "01", "no": "10"})

@@ -85,7 +85,13 @@ TEXTS = {
         "t.csv",
         "a,y\n1,u\n2,\n3,?\n",
         {"target": "y"},
-        r"2 missing values in its target column 'y', the first in row 1 ",
+        r"2 missing values in its target column 'y', .* row 1 .*missing_labels='drop'",
+    ),
+    "no labels at all": (
+        "t.csv",
+        "a,y\n1,\n2,\n",
+        {"target": "y", "missing_labels": "drop"},
+        "has no label in its target column 'y'",
     ),
     "no such drop": (
         "t.csv",

@@ -115,6 +115,19 @@ def test_missing_targets_of_other_rows_do_not_matter(tmp_path):
     assert read_table(path, target="y", where="split=train").y.tolist() == ["u"]
 
 
+@pytest.mark.parametrize(
+    ("fields", "labels"),
+    [("1,,0", [1, 0]), ("true,?,false", [True, False]), ("u,,v", ["u", "v"])],
+)
+def test_rows_without_a_label_can_be_left_out(tmp_path, fields, labels):
+    rows = [f"{row},{each}" for row, each in enumerate(fields.split(","))]
+    path = write(tmp_path, "\n".join(["a,y", *rows]))
+    table = read_table(path, target="y", missing_labels="drop")
+    assert table.X["a"].tolist() == [0, 2]
+    assert table.y.tolist() == labels
+    assert type(table.y.tolist()[0]) is type(labels[0])
+
+
 def test_drop_takes_one_name_or_several(tmp_path):
     path = write(tmp_path, "a,b,c\n1,2,3\n")
     assert list(read_table(path, drop="b").X) == ["a", "c"]

@@ -77,8 +77,8 @@ ReadOption = Annotated[
         "--read",
         metavar="OPTION=VALUE",
         help="How to read a table, where it is not found: delimiter=';', decimal=',', "
-        "encoding=latin-1, header=no, missing=-,n/a or format=csv; repeatable. A model "
-        "remembers them.",
+        "encoding=latin-1, header=no, missing=-,n/a, missing_labels=drop or "
+        "format=csv; repeatable. A model remembers them.",
     ),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Of random choices.")]

@@ -136,5 +136,6 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
     "encoding": str,
     "header": _truth,
     "missing": lambda text: text.split(","),
+    "missing_labels": str,
     "format": str,
 }

@@ -6,8 +6,11 @@ import re
 
 _WORDS = (
     (r"[Pp]ass header=False", "Give --read header=no"),
-    (r"\bpass ((?:delimiter|encoding|kinds)=)", r"give \1"),
-    (r"\b(?<!--read )(delimiter|decimal|encoding)=('[^']*')", r"--read \1=\2"),
+    (r"\bpass ((?:delimiter|encoding|kinds|missing_labels)=)", r"give \1"),
+    (
+        r"\b(?<!--read )(delimiter|decimal|encoding|missing_labels)=('[^']*')",
+        r"--read \1=\2",
+    ),
     (r"\bkinds=\{'([^']*)': 'drop'\}", r"--drop '\1'"),
     (r"\bkinds=\{'([^']*)': '([^']*)'\}", r"--kind '\1=\2'"),
     (r"The 'kinds' parameter of TableEncoder", "--kind"),

@@ -84,6 +84,7 @@ def read_table(
     header: bool = True,
     missing: str | Sequence[str] = ("?",),
     strings: str | Sequence[str] = (),
+    missing_labels: str = "error",
     n_features: int | None = None,
     zero_based: bool | str = "auto",
 ) -> Table:
@@ -130,6 +131,8 @@ def read_table(
         dates; those that are absent are ignored. Digits with leading zeros, such as
         postal codes, are strings in any case. Give the category and text columns of a
         model when you read rows for it.
+    missing_labels : {"error", "drop"}, default="error"
+        Whether rows without a label in the target column are refused or left out.
     n_features : int, default=None
         Number of columns of svmlight, as the model knows it; None is what is found.
     zero_based : bool or "auto", default="auto"
@@ -170,6 +173,7 @@ def read_table(
         header=header,
         missing=missing,
         strings=strings,
+        missing_labels=missing_labels,
         n_features=n_features,
         zero_based=zero_based,
         where=where,
@@ -177,7 +181,7 @@ def read_table(
     name = os.fspath(source)
     try:
         content = _read(name, format, options)
-        X, y = select(content, target, options.where, as_tuple(drop), as_tuple(keep))
+        X, y = select(content, target, options, as_tuple(drop), as_tuple(keep))
     except ValueError as error:
         raise ValueError(f"{name} {error}") from error
     return Table(X, y, name)
@@ -189,10 +193,17 @@ def read_options(
     missing: str | Sequence[str] = ("?",),
     strings: str | Sequence[str] = (),
     where: str | None = None,
+    missing_labels: str = "error",
     **others: Any,
 ) -> ReadOptions:
     """Check the parameters of :func:`read_table` that concern single formats."""
+    if missing_labels not in ("error", "drop"):
+        raise ValueError(
+            f"missing_labels={missing_labels!r} is not known; expected 'error' or "
+            "'drop'."
+        )
     return ReadOptions(
+        missing_labels=missing_labels,
         encoding=_known_encoding(encoding),
         missing=as_tuple(missing),
         strings=as_tuple(strings),

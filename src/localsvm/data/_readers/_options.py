@@ -40,6 +40,8 @@ class ReadOptions:
         First column of svmlight.
     where : tuple of two str or None
         Column and value of the rows that are kept.
+    missing_labels : {"error", "drop"}
+        What becomes of rows without a label.
     """
 
     delimiter: str | None = None
@@ -51,6 +53,7 @@ class ReadOptions:
     n_features: int | None = None
     zero_based: bool | str = "auto"
     where: tuple[str, str] | None = None
+    missing_labels: str = "error"
 
 
 @dataclass(frozen=True)
