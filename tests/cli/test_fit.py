@@ -165,6 +165,18 @@ def test_rows_without_a_label_are_left_out_if_asked(call):
     assert call("predict", "new.lsvm", "people.csv").exit_code == 0
 
 
+def test_a_folder_of_parquet_files_is_one_table(call):
+    people = pd.read_csv("people.csv")
+    Path("people").mkdir()
+    people[:200].to_parquet("people/1.parquet")
+    people[200:].to_parquet("people/2.parquet")
+    result = call("fit", "people", *FIT[2:])
+    assert result.exit_code == 0, result.output
+    assert describe_file("new.lsvm").notes["n_rows"] == 300
+    found = call("predict", "new.lsvm", "people").stdout
+    assert found == call("predict", "new.lsvm", "people.csv").stdout
+
+
 def test_labels_with_leading_zeros_stay_strings_in_other_tables(call):
     people = pd.read_csv("people.csv")
     people["happy"] = people["happy"].map({"yes": "01", "no": "10"})

@@ -11,6 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from localsvm.data import read_table
+from localsvm.data._readers import _arrow
 
 LATIN = "a,b\n1,x\n2,Müller\n".encode("latin-1")
 GZIPPED = gzip.compress(np.random.default_rng(0).bytes(9000).hex().encode())
@@ -230,6 +231,16 @@ def test_absent_file_and_names_like_it(tmp_path):
 def test_folder(tmp_path):
     with pytest.raises(IsADirectoryError, match="is a folder"):
         read_table(tmp_path)
+
+
+def test_parquet_folder_that_is_no_table(tmp_path, monkeypatch):
+    pd.DataFrame({"a": [1], "b": ["x"]}).to_parquet(tmp_path / "1.parquet")
+    pd.DataFrame({"a": [1.5], "b": ["x"]}).to_parquet(tmp_path / "2.parquet")
+    assert "'a' is double in 2.parquet, but int64 in 1.parquet" in say(tmp_path)
+    (tmp_path / "2.parquet").write_bytes(b"")
+    assert "holds 2.parquet, which cannot be read as Parquet" in say(tmp_path)
+    monkeypatch.setattr(_arrow, "_MOST_BYTES_OF_FOLDER", 100)
+    assert "are read into memory. Fit it without" in say(tmp_path)
 
 
 @pytest.mark.parametrize("place", [slice(0, 100), slice(5, None), slice(0, 0)])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from localsvm.data._frames import close_names
 from localsvm.data._readers._arff import read_arff
 from localsvm.data._readers._arrays import read_npy, read_npz
-from localsvm.data._readers._arrow import read_arrow, read_parquet
+from localsvm.data._readers._arrow import read_arrow, read_parquet, read_parquet_folder
 from localsvm.data._readers._delimited import read_csv, read_tsv
 from localsvm.data._readers._lines import check_text, open_text
 from localsvm.data._readers._openml import PREFIX, read_openml
@@ -93,7 +93,8 @@ def read_table(
     Parameters
     ----------
     source : path-like or str
-        A file, or ``"openml:31"``, ``"openml:adult"``, ``"openml:adult@2"``.
+        A file, a folder of up to 2 GiB of Parquet files with the same columns, or
+        ``"openml:31"``, ``"openml:adult"``, ``"openml:adult@2"``.
     target : str, default=None
         Column that holds the labels. svmlight and npz files have their labels apart
         from the columns, and OpenML knows its target: leave it None there.
@@ -241,6 +242,8 @@ def _read(name: str, format: str | None, options: ReadOptions) -> Content:
     if name.startswith(PREFIX):
         return read_openml(name)
     path = Path(name)
+    if path.is_dir() and format in (None, "parquet"):
+        return read_parquet_folder(path, options)
     _check_file(path)
     return _READERS[find_format(path, format)](path, options)
 
