@@ -76,7 +76,7 @@ CASES = {
         Case("a Parquet file that was cut off", f"fit cut.parquet {_FIT}", True),
         Case("letters of another encoding", f"fit latin.csv {_FIT}"),
         Case("a line with a field too many", f"fit ragged.csv {_FIT}"),
-        Case("fields that end with semicolons", f"fit semicolons.csv {_FIT}"),
+        Case("two possible delimiters", f"fit delimiters.csv {_FIT}"),
         Case("two columns of one name", f"fit twice.csv {_FIT}"),
         Case("svmlight with words in it", "fit words.svm -o new.lsvm"),
     ),
@@ -196,7 +196,7 @@ def _write_tables(people: pd.DataFrame) -> None:
     Path("cut.parquet").write_bytes(Path("cut.parquet").read_bytes()[:500])
     people.assign(town="Köln").to_csv("latin.csv", index=False, encoding="latin-1")
     Path("ragged.csv").write_text("\n".join([*lines[:7], lines[7] + ",5", *lines[8:]]))
-    people.to_csv("semicolons.csv", index=False, sep=";")
+    Path("delimiters.csv").write_text("age;a,happy\n1;2,5\n")
     Path("twice.csv").write_text(text.replace("income", "age", 1))
     Path("words.svm").write_text("1 1:0.5 2:x\n0 1:0.2\n")
     gaps = people["happy"].where(people.index != 4)

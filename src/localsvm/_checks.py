@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
 from numbers import Integral, Real
 from types import FrameType
 from typing import Any
@@ -181,10 +182,15 @@ def check_rows(
 ) -> Any:
     """Validate ``X`` (and ``y``) for the core: C order or CSR, float32 or float64.
 
-    Values that are not finite are refused with their row and column. A CSR matrix with
-    duplicate or unsorted entries is copied, anything else of the right type is not.
+    Strings and values that are not finite are refused with their row and column. A CSR
+    matrix with duplicate or unsorted entries is copied, anything else of the right type
+    is not.
     """
-    checked = validate_data(estimator, X, y, reset=reset, **_STORAGE)
+    try:
+        checked = validate_data(estimator, X, y, reset=reset, **_STORAGE)
+    except (TypeError, ValueError) as error:
+        _check_numeric(X, getattr(estimator, "feature_names_in_", None), error)
+        raise
     rows, *target = checked if isinstance(checked, tuple) else (checked,)
     rows = _canonical(rows)
     _check_finite(rows, getattr(estimator, "feature_names_in_", None))
@@ -205,6 +211,40 @@ def _canonical(rows: Any) -> Any:
     return rows
 
 
+def _check_numeric(X: Any, feature_names: Any, error: Exception) -> None:
+    """Raise a ValueError that names the first string or date of a table, if any."""
+    if sparse.issparse(X):
+        return
+    values = np.asarray(X, dtype=object)
+    if values.ndim != 2:
+        return
+    for column, entries in enumerate(values.T):
+        row = next((row for row, each in enumerate(entries) if _is_word(each)), None)
+        if row is not None:
+            raise ValueError(
+                f"Input X is not numeric: found {entries[row]!r} in row {row}, column "
+                f"{_shown_name(column, feature_names)}; expected numbers. Encode the "
+                "table first, e.g. make_pipeline(TableEncoder(), estimator) with "
+                "localsvm.data.TableEncoder."
+            ) from error
+
+
+def _is_word(value: Any) -> bool:
+    if isinstance(value, (date, np.datetime64)):
+        return True
+    if not isinstance(value, str):
+        return False
+    try:
+        float(value)
+    except ValueError:
+        return True
+    return False
+
+
+def _shown_name(column: int, feature_names: Any) -> str:
+    return str(column) if feature_names is None else repr(feature_names[column])
+
+
 def _check_finite(X: Any, feature_names: Any) -> None:
     values = X.data if sparse.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
@@ -220,7 +260,7 @@ def _check_finite(X: Any, feature_names: Any) -> None:
     else:
         row, column = (int(index) for index in bad[0])
         value = values[row, column]
-    name = column if feature_names is None else repr(feature_names[column])
+    name = _shown_name(column, feature_names)
     kind = "NaN" if np.isnan(value) else "infinity"
     raise ValueError(
         f"Input X contains {kind}: found {len(bad)} such entries, the first in row "

@@ -115,6 +115,79 @@ def test_reading_options_are_remembered(call):
     assert call(*evaluate).exit_code == 0
 
 
+def test_a_german_table_needs_no_options(call):
+    people = pd.read_csv("people.csv").assign(plz=[f"{i % 9:05}" for i in range(300)])
+    people["income"] += 1000.25
+    days = pd.date_range("2024-01-01", periods=100).repeat(3)
+    people["datum"] = days.strftime("%d.%m.%Y")
+    people["tag"] = days.strftime("%d/%m/%Y")
+    people.to_csv("people.csv", index=False, sep=";", decimal=",")
+    result = call(*FIT, "--kind", "tag=date")
+    assert result.exit_code == 0, result.output
+    assert "warning" not in result.stderr
+    kinds = {column.name: column.kind for column in load("new.lsvm")[0].columns_}
+    assert kinds == {
+        "age": "number",
+        "income": "number",
+        "town": "category",
+        "plz": "category",
+        "datum": "date",
+        "tag": "date",
+    }
+    people[:1].to_csv("one.csv", index=False, sep=";", decimal=",")
+    found = call("predict", "new.lsvm", "one.csv")
+    assert found.stdout.split() == ["prediction", people["happy"][0]]
+
+
+def test_numbers_of_the_rows_are_left_out_of_all_fits(call):
+    people = pd.read_csv("people.csv").assign(lfd_nr=range(300, 0, -1))
+    people.to_csv("people.csv", index=False)
+    warned = call(*FIT).stderr
+    assert warned.count("warning:") == 1
+    assert "is left out" in warned
+    encoder = load("new.lsvm")[0]
+    assert "lfd_nr" not in encoder.get_feature_names_out()
+    assert encoder.kinds == {"lfd_nr": "drop"}
+    kept = call(*FIT, "--kind", "lfd_nr=number", "--force")
+    assert "lfd_nr" not in kept.stderr
+    assert "lfd_nr" in load("new.lsvm")[0].get_feature_names_out()
+
+
+def test_rows_without_a_label_are_left_out_if_asked(call):
+    people = pd.read_csv("people.csv")
+    people.loc[:9, "happy"] = None
+    people.to_csv("people.csv", index=False)
+    assert "give --read missing_labels='drop'" in call(*FIT).stderr
+    option = ("--read", "missing_labels=drop")
+    result = call(*FIT, *option)
+    assert result.exit_code == 0, result.output
+    assert describe_file("new.lsvm").notes["n_rows"] == 290
+    assert call("predict", "new.lsvm", "people.csv").exit_code == 0
+
+
+def test_a_folder_of_parquet_files_is_one_table(call):
+    people = pd.read_csv("people.csv")
+    Path("people").mkdir()
+    people[:200].to_parquet("people/1.parquet")
+    people[200:].to_parquet("people/2.parquet")
+    result = call("fit", "people", *FIT[2:])
+    assert result.exit_code == 0, result.output
+    assert describe_file("new.lsvm").notes["n_rows"] == 300
+    found = call("predict", "new.lsvm", "people").stdout
+    assert found == call("predict", "new.lsvm", "people.csv").stdout
+
+
+def test_labels_with_leading_zeros_stay_strings_in_other_tables(call):
+    people = pd.read_csv("people.csv")
+    people["happy"] = people["happy"].map({"yes": "01", "no": "10"})
+    people.to_csv("people.csv", index=False)
+    assert call(*FIT).exit_code == 0
+    rare = people[people["happy"] == "10"]
+    rare.to_csv("rare.csv", index=False)
+    result = call("evaluate", "new.lsvm", "rare.csv", "--training-rows")
+    assert result.exit_code == 0, result.output
+
+
 def test_sparse_rows_have_no_encoder(call):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 5)) * (rng.random((200, 5)) < 0.5)

@@ -10,8 +10,9 @@ from sklearn.datasets import dump_svmlight_file
 
 def write_files():
     people = pd.read_csv("people.csv")
-    people.to_csv("semicolons.csv", index=False, sep=";")
+    Path("delimiters.csv").write_text("age;a,happy\n1;2,5\n")
     people.to_csv("nameless.csv", index=False, header=False)
+    people.assign(day="01/02/2024").to_csv("days.csv", index=False)
     people.assign(town="Köln").to_csv("latin.csv", index=False, encoding="latin-1")
     people.to_csv("wide.csv", index=False, encoding="utf-16")
     people.assign(key=[f"k{i}x" for i in range(300)]).to_csv("keys.csv", index=False)
@@ -25,12 +26,17 @@ def write_files():
 @pytest.mark.parametrize(
     ("source", "options", "words"),
     [
-        ("semicolons.csv", (), "give --read delimiter=';' if that does."),
+        ("delimiters.csv", (), "; give --read delimiter=',' or --read delimiter=';'."),
         ("latin.csv", (), "give --read encoding='latin-1' if"),
         ("wide.csv", (), "give --read encoding='utf-16'."),
         ("a.svm", (), "expected no --target, got 'happy'."),
         ("parts.npz", (), "expected --where split=train or --where split=test."),
         ("people.csv", ("--kind", "agge=number"), "--kind names other columns than"),
+        (
+            "days.csv",
+            ("--kind", "day=date"),
+            "give --kind 'day=date:%d/%m/%Y' or --kind",
+        ),
         ("people.csv", ("--read", "format=xml"), "cannot be read with --read format="),
         ("people.csv", ("--read", "delimiter=;;"), "with --read delimiter=';;'"),
     ],
@@ -53,7 +59,8 @@ def test_warnings_name_options(call):
     write_files()
     fit = ("-t", "happy", "-o", "new.lsvm", "-m", "clustered", "--test-size", "0")
     warned = call("fit", "keys.csv", *fit).stderr
-    assert "Leave it out with --drop 'key', or give --kind to keep it." in warned
+    assert "is left out: new rows will have new values. Keep it with" in warned
+    assert "--kind 'key=text'." in warned
     assert Path("new.lsvm").exists()
     first = Path("nameless.csv").read_text().splitlines()[0].split(",")[1]
     warned = call("evaluate", "people.lsvm", "nameless.csv", "-t", first).stderr

@@ -11,6 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from localsvm.data import read_table
+from localsvm.data._readers import _arrow
 
 LATIN = "a,b\n1,x\n2,Müller\n".encode("latin-1")
 GZIPPED = gzip.compress(np.random.default_rng(0).bytes(9000).hex().encode())
@@ -50,13 +51,18 @@ TEXTS = {
     "ending without gzip": ("t.csv.gz", "a,b\n1,2\n", {}, "not compressed as its name"),
     "cut gzip": ("t.csv.gz", GZIPPED[:-20], {}, "Truncated"),
     "two equal names": ("t.csv", "a,b,a\n1,2,3\n", {}, "several columns named 'a'"),
-    "other delimiter": (
+    "two delimiters": (
         "t.csv",
-        "a;b\n1;2\n",
-        {},
-        "single column 'a;b'.*delimiter=';'",
+        "1,5;2\n3,5;4\n",
+        {"header": False},
+        "2 fields by ',' or 2 fields by ';'.*pass delimiter=',' or delimiter=';'",
     ),
-    "tabs": ("t.csv", "a\tb\n1\t2\n", {}, r"delimiter='\\t'"),
+    "short row with semicolons": (
+        "t.csv",
+        "a;b;c\n1,5;2;3\n1;2\n",
+        {},
+        "2 fields in line 3, expected 3 as in the first line: '1;2'",
+    ),
     "long delimiter": (
         "t.csv",
         "a\n1\n",
@@ -80,7 +86,13 @@ TEXTS = {
         "t.csv",
         "a,y\n1,u\n2,\n3,?\n",
         {"target": "y"},
-        r"2 missing values in its target column 'y', the first in row 1 ",
+        r"2 missing values in its target column 'y', .* row 1 .*missing_labels='drop'",
+    ),
+    "no labels at all": (
+        "t.csv",
+        "a,y\n1,\n2,\n",
+        {"target": "y", "missing_labels": "drop"},
+        "has no label in its target column 'y'",
     ),
     "no such drop": (
         "t.csv",
@@ -219,6 +231,16 @@ def test_absent_file_and_names_like_it(tmp_path):
 def test_folder(tmp_path):
     with pytest.raises(IsADirectoryError, match="is a folder"):
         read_table(tmp_path)
+
+
+def test_parquet_folder_that_is_no_table(tmp_path, monkeypatch):
+    pd.DataFrame({"a": [1], "b": ["x"]}).to_parquet(tmp_path / "1.parquet")
+    pd.DataFrame({"a": [1.5], "b": ["x"]}).to_parquet(tmp_path / "2.parquet")
+    assert "'a' is double in 2.parquet, but int64 in 1.parquet" in say(tmp_path)
+    (tmp_path / "2.parquet").write_bytes(b"")
+    assert "holds 2.parquet, which cannot be read as Parquet" in say(tmp_path)
+    monkeypatch.setattr(_arrow, "_MOST_BYTES_OF_FOLDER", 100)
+    assert "are read into memory. Fit it without" in say(tmp_path)
 
 
 @pytest.mark.parametrize("place", [slice(0, 100), slice(5, None), slice(0, 0)])

@@ -14,8 +14,8 @@ from pandas.testing import assert_frame_equal
 from scipy import sparse
 from sklearn.utils import Bunch
 
-from localsvm.data import Table, read_table
-from localsvm.data._readers import _openml
+from localsvm.data import Table, read_batches, read_table
+from localsvm.data._readers import _delimited, _openml
 
 FRAME = pd.DataFrame(
     {
@@ -115,6 +115,19 @@ def test_missing_targets_of_other_rows_do_not_matter(tmp_path):
     assert read_table(path, target="y", where="split=train").y.tolist() == ["u"]
 
 
+@pytest.mark.parametrize(
+    ("fields", "labels"),
+    [("1,,0", [1, 0]), ("true,?,false", [True, False]), ("u,,v", ["u", "v"])],
+)
+def test_rows_without_a_label_can_be_left_out(tmp_path, fields, labels):
+    rows = [f"{row},{each}" for row, each in enumerate(fields.split(","))]
+    path = write(tmp_path, "\n".join(["a,y", *rows]))
+    table = read_table(path, target="y", missing_labels="drop")
+    assert table.X["a"].tolist() == [0, 2]
+    assert table.y.tolist() == labels
+    assert type(table.y.tolist()[0]) is type(labels[0])
+
+
 def test_drop_takes_one_name_or_several(tmp_path):
     path = write(tmp_path, "a,b,c\n1,2,3\n")
     assert list(read_table(path, drop="b").X) == ["a", "c"]
@@ -141,6 +154,63 @@ def test_other_delimiters_decimals_and_encodings(tmp_path):
     path = write(tmp_path, "größe;ort\n1,5;Köln\n2,5;Bonn\n".encode("latin-1"))
     table = read_table(path, delimiter=";", decimal=",", encoding="latin-1")
     assert table.X.to_dict("list") == {"größe": [1.5, 2.5], "ort": ["Köln", "Bonn"]}
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+@pytest.mark.parametrize("streamed", [False, True])
+def test_delimiter_and_decimal_commas_are_found(tmp_path, delimiter, streamed):
+    path = tmp_path / "t.csv"
+    lines = [
+        "größe;ort;preis;n;netto",
+        "1,5;Ulm, Donau;1.234,50;7;1,250",
+        "-2;Bonn;3;8;",
+    ]
+    text = "\n".join(lines).replace(";", delimiter)
+    path.write_text(text, encoding="latin-1")
+    if streamed:
+        (table,) = read_batches(path, encoding="latin-1", whole_below=0)
+    else:
+        table = read_table(path, encoding="latin-1")
+    assert table.X["größe"].tolist() == [1.5, -2.0]
+    assert table.X["ort"].tolist() == ["Ulm, Donau", "Bonn"]
+    assert table.X["preis"].tolist() == [1234.5, 3.0]
+    assert table.X["n"].tolist() == [7, 8]
+    assert_array_equal(table.X["netto"], [1.25, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ('a,b\n"1,250",0.5\n', {}),  # commas end fields
+        ("a;b\n1,250;0.5\n", {}),  # may be a thousand, since b has a point
+        ("a;b\n1,5;2\n", {"decimal": "."}),
+        ("a;b\n1,5;2\n", {"strings": "a"}),
+        ("a;b\n1,5;2\nx;3\n", {}),
+    ],
+)
+def test_commas_that_may_be_something_else_stay(tmp_path, text, options):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    assert read_table(path, **options).X["a"][0] in ("1,250", "1,5")
+
+
+def test_thousands_of_a_file_with_a_given_comma(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n1.234,5;0.5\n2,5;0.7\n")
+    X = read_table(path, decimal=",").X
+    assert X["a"].tolist() == [1234.5, 2.5]
+    assert X["b"].tolist() == ["0.5", "0.7"]
+
+
+def test_the_usual_delimiter_is_taken_where_no_other_parts_all_lines(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\nx;y,1\nx|y;z,2\n")
+    assert read_table(path).X["a"].tolist() == ["x;y", "x|y;z"]
+    path.write_text("a\n1\n2\n")
+    assert read_table(path).X["a"].tolist() == [1, 2]
+    path = tmp_path / "t.tsv"
+    path.write_text("a,b\tc\n1,5\t2\n")
+    assert read_table(path).X["c"].tolist() == [2]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
@@ -179,10 +249,35 @@ def test_fields_that_stand_for_missing_values(tmp_path):
 
 
 def test_codes_can_be_kept_as_strings(tmp_path):
-    path = write(tmp_path, "zip,day\n01234,2024-01-01\n99999,2024-01-02\n")
-    assert read_table(path).X["zip"].tolist() == [1234, 99999]
+    path = write(tmp_path, "zip,day\n11234,2024-01-01\n99999,2024-01-02\n")
+    assert read_table(path).X["zip"].tolist() == [11234, 99999]
     X = read_table(path, strings=["zip", "day", "not there"]).X
-    assert X.iloc[0].tolist() == ["01234", "2024-01-01"]
+    assert X.iloc[0].tolist() == ["11234", "2024-01-01"]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_digits_with_leading_zeros_are_strings(tmp_path, streamed):
+    path = tmp_path / "t.csv"
+    path.write_text("plz,n,shift,zero\n89073,10,-05,0\n 01067,7,10,5\n")
+    if streamed:
+        (table,) = read_batches(path, whole_below=0)
+    else:
+        table = read_table(path)
+    assert table.X["plz"].tolist() == ["89073", "01067"]
+    assert table.X["n"].tolist() == [10, 7]
+    assert table.X["shift"].tolist() == [-5, 10]
+    assert table.X["zero"].tolist() == [0, 5]
+
+
+def test_a_leading_zero_far_behind_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(_delimited, "_BLOCK_BYTES", 1024)
+    path = tmp_path / "t.csv"
+    path.write_text("plz\n" + "89073\n" * 3000 + "01067\n")
+    codes = ["89073"] * 3000 + ["01067"]
+    assert read_table(path).X["plz"].tolist() == codes
+    batches = [batch.X["plz"] for batch in read_batches(path, whole_below=0)]
+    assert len(batches) > 1
+    assert pd.concat(batches).tolist() == codes
 
 
 def test_file_without_names(tmp_path):

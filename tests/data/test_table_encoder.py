@@ -137,6 +137,9 @@ def test_transform_uses_nothing_but_the_columns():
         (pd.to_datetime(["2024-01-01", None, "2024-02-01"]), "date"),
         (pd.to_datetime(["2024-01-01", "2024-02-01"] * 2).tz_localize("CET"), "date"),
         (["2024-01-01", "2024-13-01", None], "category"),
+        (["31.12.2024", "1.2.2024", None], "date"),
+        (["31.12.2024 14:30", "2024-02-01", None], "date"),
+        (["31.13.2024", "1.2.2024", None], "category"),
         (["20240101", "20240102", None], "category"),
         ([f"word {i}" for i in range(21)], "text"),
         ([f"word{i}" for i in range(21)] * 5, "category"),
@@ -162,7 +165,9 @@ def test_kinds_can_be_given():
 @pytest.mark.parametrize(
     ("kinds", "message"),
     [
-        ({"sex": "numeric"}, "'numeric' for column 'sex'; expected one of 'number'"),
+        ({"sex": "numeric"}, "'numeric' for column 'sex'; expected one of number,"),
+        ({"sex": "number:%d"}, "'number:%d' for column 'sex'; expected one of number,"),
+        ({"sex": "date:%q"}, "'date:%q' for column 'sex'; expected a format such as"),
         ({"sex": ["number"]}, r"\['number'\] for column 'sex'"),
         ({"Sex": "category"}, "no column 'Sex'; close names: 'sex'"),
         (
@@ -314,6 +319,32 @@ def test_dates_of_any_type_are_the_same():
     objects = [datetime.datetime(2024, 1, 1, 12), datetime.datetime(2024, 6, 1), None]
     for values in (strings, zoned, pd.Series(objects, dtype=object)):
         assert_allclose(encoder.transform(pd.DataFrame({"t": values})), expected)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "format"),
+    [
+        (["31.12.2024", "01.02.2024", "3.4.2024"], "date", ""),
+        (["31/12/2024", "01/02/2024", "3/4/2024"], "date", "%d/%m/%Y"),
+        (["12/31/2024", "02/01/2024", "4/3/2024"], "date", "%m/%d/%Y"),
+        (["31.12.24", "01.02.24", "03.04.24"], "date:%d.%m.%y", "%d.%m.%y"),
+        ([20241231, 20240201, 20240403], "date:%Y%m%d", "%Y%m%d"),
+        (["12.31.2024", "02.01.2024", "2024-04-03"], "date:%m.%d.%Y", "%m.%d.%Y"),
+    ],
+)
+def test_dates_in_other_forms(values, kind, format):
+    found = column(values, kinds={"c": kind})
+    assert found.format == format
+    iso = found.encode(pd.Series(["2024-12-31", "2024-02-01", None]))
+    assert_array_equal(found.encode(pd.Series([*values[:2], None])).values, iso.values)
+
+
+def test_dates_in_an_order_that_is_not_known():
+    message = r"'01/02/2024' .* day or the month; pass kinds={'c': 'date:%d/%m/%Y'} or"
+    with pytest.raises(ValueError, match=message):
+        column(["01/02/2024", "03/04/2024"], kinds={"c": "date"})
+    found = column(["01/02/2024", "03/02/2024"], kinds={"c": "date:%d/%m/%Y"})
+    assert found.fill == np.datetime64("2024-02-02").astype(float)
 
 
 def test_texts_with_common_parts_are_near():
@@ -551,8 +582,6 @@ WORDS = [f"word {i}" for i in range(N)]
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (np.random.default_rng(0).permutation(N) + 7, "'c' has another value in every"),
-        ([f"K{i:05}" for i in range(N)], "'c' has another value in every row.*'drop'"),
         (
             [f"{i},5" for i in range(N)],
             "'c' is taken for text, though .*numbers.*'0,5'",
@@ -561,7 +590,10 @@ WORDS = [f"word {i}" for i in range(N)]
             ["n/k", *(f"{i}.5" for i in range(N - 1))],
             "numbers.*but for instance not 'n/k'",
         ),
-        ([f"{i % 28 + 1}.{i % 12 + 1}.2024" for i in range(N)], "look like dates"),
+        (
+            [f"{i % 28 + 1}/{i % 12 + 1}/2024" for i in range(N)],
+            "look like dates.*kinds={'c': 'date'}",
+        ),
         ([f"${i},000.00" for i in range(N)], "look like numbers"),
     ],
 )
@@ -571,10 +603,29 @@ def test_doubtful_columns_raise_a_warning(values, message):
 
 
 @pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (np.random.default_rng(0).permutation(N) + 7, "number"),
+        # A part of the numbers of a longer table: chance would repeat some.
+        (np.random.default_rng(0).permutation(6_000)[:3_000], "number"),
+        (np.arange(3_000) * 60 + 1_700_000_000, "number"),
+        ([f"K{i:05}" for i in range(N)], "text"),
+    ],
+)
+def test_identifiers_are_left_out_unless_their_kind_is_given(values, kind):
+    message = rf"'c' has another value in every row.*left out.*kinds={{'c': '{kind}'}}"
+    with pytest.warns(UserWarning, match=message):
+        found = column(values)
+    assert found == DroppedColumn("c", "identifier")
+    assert column(values, kinds={"c": kind}).kind == kind
+
+
+@pytest.mark.parametrize(
     "values",
     [
         WORDS,
         np.arange(N) * 2,
+        np.random.default_rng(0).permutation(10**6)[:1_000],
         np.arange(N) / 2,
         [*range(N - 1), 5],
         [0, 0, *range(2, N)],

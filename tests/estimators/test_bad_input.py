@@ -4,13 +4,17 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.cluster import DBSCAN
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.pipeline import make_pipeline
 
 from localsvm import ClusteredSVC, ClusteredSVCCV
 from localsvm.cluster import SampledKMeans
+from localsvm.data import TableEncoder
 
 
 @pytest.fixture
@@ -82,6 +86,53 @@ def test_values_not_finite_are_found_by_row_and_column(value, kind, data):
         ClusteredSVC().fit(frame, y)
     with pytest.raises(ValueError, match=rf"contains {kind}: .* row 7, column 2"):
         ClusteredSVC().fit(sparse.csr_array(X), y)
+
+
+def polars_frame(columns):
+    return pytest.importorskip("polars").DataFrame(columns)
+
+
+def object_array(columns):
+    return np.array(list(columns.values()), dtype=object).T
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (pd.DataFrame, "'city'"),
+        (polars_frame, "'city'"),
+        (pa.table, "'city'"),
+        (object_array, "1"),
+    ],
+)
+@pytest.mark.parametrize("estimator", [ClusteredSVC(n_clusters=2), SampledKMeans(2)])
+def test_a_string_is_found_by_row_and_column(make, name, estimator, data):
+    X, y = data
+    numbers = {"age": X[:, 0].tolist(), "city": X[:, 1].tolist()}
+    words = numbers | {"city": ["7", "Ulm", *["Bonn"] * 58]}
+    message = rf"found 'Ulm' in row 1, column {name}; expected numbers.*TableEncoder"
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(make(words), y)
+    with pytest.raises(ValueError, match=message):
+        clone(estimator).fit(make(numbers), y).predict(make(words))
+
+
+def test_a_date_and_a_category_are_found_as_strings_are(data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    days = frame.assign(b=pd.Timestamp("2024-12-31"))
+    with pytest.raises(ValueError, match=r"Timestamp.* in row 0, column 'b'"):
+        ClusteredSVC().fit(days, y)
+    kinds = frame.assign(c=pd.Categorical(["x", "y"] * 30))
+    with pytest.raises(ValueError, match=r"found 'x' in row 0, column 'c'"):
+        ClusteredSVC().fit(kinds, y)
+
+
+def test_the_remedy_for_strings_works(data):
+    X, y = data
+    frame = pd.DataFrame({"age": X[:, 0], "city": np.where(y == 1, "Ulm", "Bonn")})
+    model = make_pipeline(TableEncoder(), ClusteredSVC(C=0.1)).fit(frame, y)
+    assert model.score(frame, y) == 1.0
 
 
 def test_query_with_nan_is_refused(data):

@@ -255,6 +255,18 @@ def test_the_encoder_decides_in_which_type_the_model_is_asked():
     np.testing.assert_array_equal(narrow, wide.astype(np.float32))
 
 
+def test_dates_are_fed_in_the_format_of_the_fit():
+    days = [f"{day % 28 + 1:02}/{day % 12 + 1:02}/2024" for day in range(60)]
+    X = pandas.DataFrame({"d": days, "e": np.arange(60) % 5 / 2})
+    y = np.arange(60) % 12 > 5
+    encoder = TableEncoder(kinds={"d": "date"})
+    model = make_pipeline(encoder, ClusteredSVC(2, random_state=0)).fit(X, y)
+    proto = to_onnx(model, dtype="float64")
+    new = X[:9]  # none of these shows the order of day and month
+    found = run(proto, onnx_inputs(proto, new))
+    np.testing.assert_allclose(found["scores"], model.decision_function(new), 1e-9)
+
+
 def test_an_empty_string_may_be_a_category():
     X = pandas.DataFrame({"c": ["", "a", "b"] * 20, "d": [1.0, 2.0, 3.0] * 20})
     y = (X["c"] == "").astype(int)

@@ -3,13 +3,16 @@
 import os
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.cluster import BisectingKMeans
+from sklearn.pipeline import make_pipeline
 
 import localsvm
 from localsvm import ClusteredSVC, SupportClusterSVC
+from localsvm.data import DroppedColumn, TableEncoder
 from localsvm.estimators import GeneralizationBound
 from localsvm.inspect import explain
 from model_file_data import CASES, DATA, answers, fitted, rows_of
@@ -36,6 +39,19 @@ def test_every_model_comes_back(case, path):
     assert getattr(loaded, "fit_report_", {}) == getattr(model, "fit_report_", {})
     assert_same(answers(loaded, X), answers(model, X))
     assert_same(loaded, model)
+
+
+@pytest.mark.filterwarnings("ignore:Column 'key'")
+def test_an_encoder_that_left_an_identifier_out_comes_back(path):
+    frame = pd.DataFrame({"key": range(40), "x": np.arange(40.0) % 7})
+    frame["day"] = [f"{day}/01/2024" for day in np.arange(40) % 31 + 1]
+    encoder = TableEncoder(kinds={"day": "date"})
+    model = make_pipeline(encoder, ClusteredSVC(2, random_state=0))
+    model.fit(frame, frame["x"] > 2)
+    loaded = back(model, path)
+    assert loaded[0].columns_[0] == DroppedColumn("key", "identifier")
+    assert loaded[0].columns_[2].format == "%d/%m/%Y"
+    assert_same(loaded[0], model[0])
 
 
 def test_a_clusterer_that_a_file_cannot_hold_is_left_out(path):

@@ -10,11 +10,13 @@ from sklearn.model_selection import StratifiedKFold
 from localsvm import ReducedSVC
 from localsvm.data import bayes_2spiral, make_2spiral
 from localsvm.papers._selection import grid_search
-from localsvm.papers.fastlsvm import methods
+from localsvm.papers.fastlsvm import PAPER, methods
 from localsvm.papers.fastlsvm.methods import KERNELS, Grid
 from localsvm.papers.fastlsvm.rows import load_leukemia
 from localsvm.papers.fastlsvm.search import ALL, exact_search
+from localsvm.papers.fastlsvm.spirals import NOISE
 from localsvm.papers.fastlsvm.table1 import TABLE1
+from localsvm.papers.fastlsvm.table2 import TABLE2
 
 GRID = Grid(C=(0.001, 1.0), sigma=(100.0, 1.0), n_neighbors=(ALL, 20), degree=(1, 3))
 
@@ -93,6 +95,14 @@ def test_printed_arrows_are_as_many_as_the_text_says():
     assert len(fast) == 12
     assert kept <= arrows
     assert len(arrows - fast - kept) == 7
+
+
+def test_the_headline_names_the_noise_and_the_scaling_of_table_2():
+    assert NOISE["noise"] == "std"
+    for text in (PAPER.summary, TABLE2.shows):
+        assert "standard deviation" in text
+        assert "unit variance" in text
+        assert "[-1, 1]" not in text
 
 
 def test_leukemia_has_the_rows_whose_majority_the_paper_prints():

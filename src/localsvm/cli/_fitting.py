@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from localsvm.cli._rows import naming
 from localsvm.cli._screen import Screen
 from localsvm.cli._watch import watching
-from localsvm.data import Table, TableEncoder
+from localsvm.data import DroppedColumn, Table, TableEncoder
 from localsvm.inspect import Scores, score_model
 from localsvm.inspect._peer_race import cpu_seconds
 from localsvm.inspect._scores import REMEDY
@@ -60,7 +60,18 @@ def make_encoder(table: Table, kinds: Mapping[str, str]) -> TableEncoder | None:
     if sparse.issparse(table.X):
         return None
     with naming(table.source):
-        return TableEncoder(kinds=dict(kinds) or None).fit(table.X)
+        encoder = TableEncoder(kinds=dict(kinds) or None).fit(table.X)
+    # A part of the rows may not show that a column numbers them.
+    encoder.kinds = {**kinds, **dict.fromkeys(_identifiers(encoder), "drop")} or None
+    return encoder
+
+
+def _identifiers(encoder: TableEncoder) -> list[str]:
+    return [
+        column.name
+        for column in encoder.columns_
+        if isinstance(column, DroppedColumn) and column.reason == "identifier"
+    ]
 
 
 def make_model(estimator: Any, encoder: TableEncoder | None) -> Any:

@@ -62,7 +62,10 @@ class Model:
         """Columns that must not be taken for numbers, though they may look so."""
         columns = self.encoder.columns_ if self.encoder else ()
         kinds = (CategoryColumn, TextColumn)
-        return [column.name for column in columns if isinstance(column, kinds)]
+        names = [column.name for column in columns if isinstance(column, kinds)]
+        if self.target is not None and self.fitted.classes_.dtype.kind in "OU":
+            names.append(self.target)
+        return names
 
 
 def load_model(path: Path) -> Model:

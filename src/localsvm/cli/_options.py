@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 _DATA_HELP = (
-    "Table: CSV or TSV (also .gz), Parquet, Feather, ARFF, svmlight, npz or npy; or "
-    "openml:ID."
+    "Table: CSV or TSV (also .gz), Parquet, Feather, ARFF, svmlight, npz or npy; a "
+    "folder of Parquet files; or openml:ID."
 )
 
 DataArgument = Annotated[str, typer.Argument(metavar="DATA", help=_DATA_HELP)]
@@ -41,7 +41,8 @@ KindOption = Annotated[
     typer.Option(
         "--kind",
         metavar="COLUMN=KIND",
-        help="Take a column as number, category, date, text, boolean or drop.",
+        help="Take a column as number, category, date, text, boolean or drop; dates "
+        "may have a format, as date:%d/%m/%Y.",
     ),
 ]
 SetOption = Annotated[
@@ -75,8 +76,9 @@ ReadOption = Annotated[
     typer.Option(
         "--read",
         metavar="OPTION=VALUE",
-        help="How to read a table: delimiter=';', decimal=',', encoding=latin-1, "
-        "header=no, missing=-,n/a or format=csv; repeatable. A model remembers them.",
+        help="How to read a table, where it is not found: delimiter=';', decimal=',', "
+        "encoding=latin-1, header=no, missing=-,n/a, missing_labels=drop or "
+        "format=csv; repeatable. A model remembers them.",
     ),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Of random choices.")]

@@ -12,7 +12,7 @@ from localsvm._threads import call_interruptibly
 from localsvm.cli._group import misuse
 from localsvm.cli._methods import split_pair
 from localsvm.data import Table, read_batches, read_table
-from localsvm.data._columns._kinds import KINDS
+from localsvm.data._columns._kinds import split_kind
 
 _FORM = "OPTION=VALUE, for instance delimiter=';'"
 _MOST_CLASSES_PER_ROW = 0.5
@@ -95,14 +95,20 @@ def column_kinds(pairs: Sequence[str]) -> dict[str, str]:
     form = "COLUMN=KIND, for instance zip=category"
     kinds = dict(split_pair(each, "--kind", form) for each in pairs)
     for name, kind in kinds.items():
-        if kind not in KINDS:
-            misuse(f"--kind {name}={kind}: expected one of {', '.join(KINDS)}.")
+        try:
+            split_kind(kind)
+        except ValueError as error:
+            misuse(f"--kind {name}={kind}: {error}.")
     return kinds
 
 
 def as_strings(kinds: Mapping[str, str]) -> list[str]:
     """Columns that are read as strings, even if they look like numbers."""
-    return [name for name, kind in kinds.items() if kind in ("category", "text")]
+    return [
+        name
+        for name, kind in kinds.items()
+        if kind in ("category", "text") or split_kind(kind)[1]
+    ]
 
 
 def reading_options(pairs: Sequence[str]) -> dict[str, Any]:
@@ -130,5 +136,6 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
     "encoding": str,
     "header": _truth,
     "missing": lambda text: text.split(","),
+    "missing_labels": str,
     "format": str,
 }

@@ -6,12 +6,13 @@ import re
 
 _WORDS = (
     (r"[Pp]ass header=False", "Give --read header=no"),
-    (r"\bpass (delimiter|encoding)=('[^']*')", r"give --read \1=\2"),
+    (r"\bpass ((?:delimiter|encoding|kinds|missing_labels)=)", r"give \1"),
     (
-        r"\bkinds=\{'([^']*)': 'drop'\}, or give its kind",
-        r"--drop '\1', or give --kind",
+        r"\b(?<!--read )(delimiter|decimal|encoding|missing_labels)=('[^']*')",
+        r"--read \1=\2",
     ),
     (r"\bkinds=\{'([^']*)': 'drop'\}", r"--drop '\1'"),
+    (r"\bkinds=\{'([^']*)': '([^']*)'\}", r"--kind '\1=\2'"),
     (r"The 'kinds' parameter of TableEncoder", "--kind"),
     (r"expected target=None, got", "expected no --target, got"),
     (r"expected no 'where' or 'drop'", "expected no --where or --drop"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from localsvm._checks import (
     check_parameters,
     integer,
-    level_of_caller,
     mapping,
     one_of,
     unchanged_on_failure,
@@ -22,8 +21,8 @@ from localsvm._checks import (
 from localsvm._extras import require
 from localsvm.data._columns._blocks import join_dense, join_sparse
 from localsvm.data._columns._column import Column, LearningOptions
-from localsvm.data._columns._kinds import KINDS, find_kind
-from localsvm.data._columns._suspicions import suspicion
+from localsvm.data._columns._kinds import KINDS, find_kind, split_kind
+from localsvm.data._columns._suspicions import with_doubts
 from localsvm.data._frames import absent_columns, as_frame, duplicates
 
 _DENSEST = 0.25
@@ -47,11 +46,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     category  categorical types; strings with at most 20      one per value, in which
               distinct values, or at most ``max_categories``  it is 1; rare ones share
               that occur five times each on average           one
-    date      dates and times; strings like 2024-12-31        the day, standardised;
-                                                              sine and cosine of year,
+    date      dates and times; strings like 2024-12-31 or     the day, standardised;
+              31.12.2024                                      sine and cosine of year,
                                                               week and day
     text      other strings                                   hashed n-grams, projected
-    drop      constant and empty columns                      none
+    drop      constant and empty columns; those that number   none
+              or name the rows
     ========  ==============================================  =========================
 
     Where values are missing at ``fit``, one more feature says so.
@@ -61,7 +61,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     kinds : dict of str to str, default=None
         Kind of columns by name, for instance ``{"zip": "category", "id": "drop"}``,
         instead of the one that is found. Columns without names are "x0", "x1" and so
-        on.
+        on. A "date" column may have dates such as 31/12/2024 if the order of day and
+        month is plain from its values; ``"date:%d/%m/%Y"`` names any format.
     min_frequency : int, default=3
         A category that occurs less often at ``fit`` is pooled with the other rare ones.
     max_categories : int, default=100
@@ -103,9 +104,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Time zones become UTC. Infinite numbers, and those 1e15 standard deviations from the
     mean, are refused.
 
-    Three things raise a warning unless ``kinds`` names the column: integers or strings
-    that number or name the rows, which a model can only learn by heart, strings that
-    look like numbers, and strings that look like dates but are not in ISO 8601.
+    Three things raise a warning unless ``kinds`` names the column. Identifier-like
+    columns are left out, because a model can only memorise them: integers that all
+    differ in a range where chance would repeat some, and strings without blanks that
+    all differ. Strings that look like numbers, or like dates in an order that is not
+    known, stay category or text.
 
     The cost is O(n) per column, and for text O(characters of the distinct values); one
     million rows of six numbers and eight categories take a few seconds.
@@ -265,17 +268,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         kinds = self._check_kinds(names)
         columns: list[Column] = []
         for name, each in zip(names, values, strict=True):
-            kind = kinds.get(name) or find_kind(name, each, self.max_categories)
-            columns.append(KINDS[kind].learn(name, each, options))
-            doubt = "" if name in kinds else suspicion(each, columns[-1])
-            if doubt:
-                warnings.warn(doubt, UserWarning, stacklevel=level_of_caller())
+            found = kinds.get(name) or find_kind(name, each, self.max_categories)
+            kind, date_format = split_kind(found)
+            chosen = replace(options, date_format=date_format)
+            column = KINDS[kind].learn(name, each, chosen)
+            columns.append(column if name in kinds else with_doubts(each, column))
         numbers = np.arange(len(columns))
         self.column_of_feature_ = np.repeat(numbers, [c.n_features for c in columns])
         if not len(self.column_of_feature_):
             raise ValueError(
                 f"No column tells rows apart: found n_samples={len(values[0])} and "
-                f"{len(columns)} columns that are constant, empty or dropped."
+                f"{len(columns)} columns that are constant, empty, dropped or "
+                "identifiers."
             )
         self.columns_ = tuple(columns)
 
@@ -288,11 +292,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"of the table, which {absent}"
             )
         for name, kind in kinds.items():
-            if kind not in list(KINDS):
+            try:
+                split_kind(str(kind))
+            except ValueError as error:
                 raise ValueError(
                     f"The 'kinds' parameter of TableEncoder says {kind!r} for column "
-                    f"{name!r}; expected one of {', '.join(map(repr, KINDS))}."
-                )
+                    f"{name!r}; {error}."
+                ) from None
         return kinds
 
     def _input_names(self, input_features: Any) -> NDArray[Any]:

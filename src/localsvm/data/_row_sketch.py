@@ -254,7 +254,7 @@ def _column_hashes(column: Column, values: Any) -> NDArray[np.uint64]:
     if isinstance(column, BooleanColumn):
         return _number_hashes(as_truth(column.name, values))
     if isinstance(column, DateColumn):
-        days = as_days(column.name, values)
+        days = as_days(column.name, values, column.format)
         return _float_hashes(days, np.uint64)
     return _text_hashes(column.name, values)
 

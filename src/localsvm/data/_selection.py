@@ -11,13 +11,13 @@ from scipy import sparse
 
 from localsvm.data._columns._values import factorize, label_of
 from localsvm.data._frames import absent_columns, as_frame, duplicates
-from localsvm.data._readers._options import Content
+from localsvm.data._readers._options import Content, ReadOptions
 
 
 def select(
     content: Content,
     target: str | None,
-    where: tuple[str, str] | None,
+    options: ReadOptions,
     drop: Sequence[str],
     keep: Sequence[str] = (),
 ) -> tuple[Any, NDArray[Any] | None]:
@@ -29,8 +29,8 @@ def select(
         What a reader found.
     target : str or None
         Column of the labels; None is what the content itself says.
-    where : tuple of two str or None
-        Column and value.
+    options : ReadOptions
+        With the condition on the rows, and what becomes of those without a label.
     drop : sequence of str
         Columns to leave out.
     keep : sequence of str, default=()
@@ -47,11 +47,11 @@ def select(
             f"{target!r}."
         )
     if sparse.issparse(content.rows):
-        if where or drop:
+        if options.where or drop:
             raise ValueError("has no names of columns; expected no 'where' or 'drop'.")
         return content.rows, content.labels
     wanted = target if target is not None else content.target
-    condition = None if content.filtered else where
+    condition = None if content.filtered else options.where
     used = [each for each in (wanted, condition and condition[0]) if each]
     if wanted is not None and wanted in drop:
         raise ValueError(f"cannot drop its target column {wanted!r}.")
@@ -63,6 +63,8 @@ def select(
         frame = frame[kept].reset_index(drop=True)
         labels = None if labels is None else labels[kept]
     if wanted is not None:
+        if options.missing_labels == "drop":
+            frame = _with_labels(frame, wanted)
         labels = _labels(frame, wanted)
     gone = [name for name in used if name == wanted or name not in keep]
     return frame.drop(columns=list(dict.fromkeys(gone))), labels
@@ -119,13 +121,27 @@ def _as_label_of_number(value: str) -> str:
         return value
 
 
+def _with_labels(frame: Any, target: str) -> Any:
+    """Rows that have a label, which is an integer or boolean again if it can be."""
+    there = frame[target].notna()
+    if there.all():
+        return frame
+    if not there.any():
+        raise ValueError(f"has no label in its target column {target!r}.")
+    frame = frame[there].reset_index(drop=True)
+    labels = frame[target].infer_objects()
+    if labels.dtype.kind == "f" and (labels % 1 == 0).all():
+        labels = labels.astype(np.int64)
+    return frame.assign(**{target: labels})
+
+
 def _labels(frame: Any, target: str) -> NDArray[Any]:
     values = frame[target]
     missing = values.isna().to_numpy()
     if missing.any():
         raise ValueError(
             f"has {int(missing.sum())} missing values in its target column {target!r}, "
-            f"the first in row {int(missing.argmax())} (the first is 0); remove these "
-            "rows."
+            f"the first in row {int(missing.argmax())} (the first is 0); pass "
+            "missing_labels='drop' to leave these rows out."
         )
     return np.asarray(values.to_numpy())

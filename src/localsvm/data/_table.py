@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from localsvm.data._frames import close_names
 from localsvm.data._readers._arff import read_arff
 from localsvm.data._readers._arrays import read_npy, read_npz
-from localsvm.data._readers._arrow import read_arrow, read_parquet
+from localsvm.data._readers._arrow import read_arrow, read_parquet, read_parquet_folder
 from localsvm.data._readers._delimited import read_csv, read_tsv
 from localsvm.data._readers._lines import check_text, open_text
 from localsvm.data._readers._openml import PREFIX, read_openml
@@ -79,11 +79,12 @@ def read_table(
     drop: str | Sequence[str] = (),
     keep: str | Sequence[str] = (),
     delimiter: str | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
     encoding: str = "utf-8",
     header: bool = True,
     missing: str | Sequence[str] = ("?",),
     strings: str | Sequence[str] = (),
+    missing_labels: str = "error",
     n_features: int | None = None,
     zero_based: bool | str = "auto",
 ) -> Table:
@@ -92,7 +93,8 @@ def read_table(
     Parameters
     ----------
     source : path-like or str
-        A file, or ``"openml:31"``, ``"openml:adult"``, ``"openml:adult@2"``.
+        A file, a folder of up to 2 GiB of Parquet files with the same columns, or
+        ``"openml:31"``, ``"openml:adult"``, ``"openml:adult@2"``.
     target : str, default=None
         Column that holds the labels. svmlight and npz files have their labels apart
         from the columns, and OpenML knows its target: leave it None there.
@@ -111,9 +113,12 @@ def read_table(
     keep : str or sequence of str, default=()
         Columns that stay even if `where` names them, such as those of a model.
     delimiter : str, default=None
-        What ends a field of csv and tsv; None is a comma or a tab.
-    decimal : str, default="."
-        Decimal point of csv and tsv.
+        What ends a field of csv and tsv. None is the comma, semicolon, tab or bar
+        that cuts the first lines into equally many fields; if several do, one has to
+        be given.
+    decimal : str, default=None
+        Decimal point of csv and tsv. With None it is a point, and also a comma in
+        columns of numbers such as "1.234,5" where the fields do not end with commas.
     encoding : str, default="utf-8"
         Of csv, tsv and arff. A mark at the beginning of the file is skipped.
     header : bool, default=True
@@ -124,8 +129,11 @@ def read_table(
         and "NA", "N/A", "NaN", "null" and the like.
     strings : str or sequence of str, default=()
         Columns of csv and tsv to be read as strings though they look like numbers or
-        dates, such as codes with leading zeros; those that are absent are ignored.
-        Give the category and text columns of a model when you read rows for it.
+        dates; those that are absent are ignored. Digits with leading zeros, such as
+        postal codes, are strings in any case. Give the category and text columns of a
+        model when you read rows for it.
+    missing_labels : {"error", "drop"}, default="error"
+        Whether rows without a label in the target column are refused or left out.
     n_features : int, default=None
         Number of columns of svmlight, as the model knows it; None is what is found.
     zero_based : bool or "auto", default="auto"
@@ -166,6 +174,7 @@ def read_table(
         header=header,
         missing=missing,
         strings=strings,
+        missing_labels=missing_labels,
         n_features=n_features,
         zero_based=zero_based,
         where=where,
@@ -173,7 +182,7 @@ def read_table(
     name = os.fspath(source)
     try:
         content = _read(name, format, options)
-        X, y = select(content, target, options.where, as_tuple(drop), as_tuple(keep))
+        X, y = select(content, target, options, as_tuple(drop), as_tuple(keep))
     except ValueError as error:
         raise ValueError(f"{name} {error}") from error
     return Table(X, y, name)
@@ -185,10 +194,17 @@ def read_options(
     missing: str | Sequence[str] = ("?",),
     strings: str | Sequence[str] = (),
     where: str | None = None,
+    missing_labels: str = "error",
     **others: Any,
 ) -> ReadOptions:
     """Check the parameters of :func:`read_table` that concern single formats."""
+    if missing_labels not in ("error", "drop"):
+        raise ValueError(
+            f"missing_labels={missing_labels!r} is not known; expected 'error' or "
+            "'drop'."
+        )
     return ReadOptions(
+        missing_labels=missing_labels,
         encoding=_known_encoding(encoding),
         missing=as_tuple(missing),
         strings=as_tuple(strings),
@@ -226,6 +242,8 @@ def _read(name: str, format: str | None, options: ReadOptions) -> Content:
     if name.startswith(PREFIX):
         return read_openml(name)
     path = Path(name)
+    if path.is_dir() and format in (None, "parquet"):
+        return read_parquet_folder(path, options)
     _check_file(path)
     return _READERS[find_format(path, format)](path, options)
 

@@ -16,6 +16,7 @@ class LearningOptions:
     min_frequency: int
     max_categories: int
     text_components: int
+    date_format: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,9 @@ class DroppedColumn(Column):
     ----------
     name : str
         Name of the column.
-    reason : {"asked", "constant", "empty"}
-        Why: ``kinds`` says so, all values are equal, or all are missing.
+    reason : {"asked", "constant", "empty", "identifier"}
+        Why: ``kinds`` says so, all values are equal, all are missing, or each row has
+        a value of its own.
     """
 
     kind = "drop"

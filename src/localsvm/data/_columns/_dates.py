@@ -16,7 +16,7 @@ from localsvm.data._columns._numbers import (
     standardize,
     with_indicator,
 )
-from localsvm.data._columns._values import as_days
+from localsvm.data._columns._values import as_days, find_date_format
 
 DAYS_OF_YEAR = 365.2425
 DAYS_OF_WEEK = 7
@@ -46,6 +46,9 @@ class DateColumn(Column):
     indicator : bool
         Whether values were missing at ``fit``: the last feature, ``NAME=(missing)``,
         is then 1 where a value is missing.
+    format : str, default=""
+        Format of strings, such as "%d/%m/%Y", besides ISO 8601. Without one they may
+        also be like 31.12.2024.
     """
 
     kind = "date"
@@ -55,6 +58,7 @@ class DateColumn(Column):
     scale: float
     cycles: tuple[str, ...]
     indicator: bool
+    format: str = ""
 
     @property
     def suffixes(self) -> tuple[str, ...]:
@@ -63,8 +67,8 @@ class DateColumn(Column):
         return ("", *waves, *["=(missing)"] * self.indicator)
 
     def encode(self, values: Any) -> Block:
-        """Features of dates, or of strings in ISO 8601."""
-        days = as_days(self.name, values)
+        """Features of dates, or of strings that are dates."""
+        days = as_days(self.name, values, self.format)
         missing = np.isnan(days)
         features = [standardize(self.name, days, self.fill, self.center, self.scale)]
         for cycle in self.cycles:
@@ -77,7 +81,8 @@ class DateColumn(Column):
         cls, name: str, values: Any, options: LearningOptions
     ) -> DateColumn | DroppedColumn:
         """Find median, mean and deviation, and the cycles that tell rows apart."""
-        days = as_days(name, values)
+        format = options.date_format or find_date_format(name, values)
+        days = as_days(name, values, format)
         missing = np.isnan(days)
         reason = reason_to_drop(days, missing)
         if reason:
@@ -88,7 +93,8 @@ class DateColumn(Column):
         if np.ptp(there) >= _LEAST_SPAN_FOR_YEAR:
             cycles.append("year")
         cycles += [each for each in ("week", "day") if np.ptp(_phase(each, there)) > 0]
-        return cls(name, fill, center, scale, tuple(cycles), bool(missing.any()))
+        indicator = bool(missing.any())
+        return cls(name, fill, center, scale, tuple(cycles), indicator, format)
 
 
 def _phase(cycle: str, days: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -38,15 +39,36 @@ _KIND_OF_TYPE = {
 _TYPES_WITH_STRINGS = frozenset(["string", "mixed", "mixed-integer"])
 _FEW_CATEGORIES = 20
 _ROWS_PER_CATEGORY = 5
-_ISO_DATE = r"\s*\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?\s*"
+_DATE = r"\s*(?:\d{4}-\d{2}-\d{2}|\d{1,2}\.\d{1,2}\.\d{4})(?:[T ]\d{2}:\d{2}.*)?\s*"
+
+
+_SOME_DAY = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def split_kind(text: str) -> tuple[str, str]:
+    """Kind and date format of a text such as ``"number"`` or ``"date:%d/%m/%Y"``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such kind or format.
+    """
+    kind, _, format = text.partition(":")
+    if kind not in KINDS or (format and kind != DateColumn.kind):
+        raise ValueError(f"expected one of {', '.join(KINDS)}")
+    try:
+        datetime.strptime(_SOME_DAY.strftime(format), format)
+    except ValueError as error:
+        raise ValueError(f"expected a format such as date:%d/%m/%Y; {error}") from None
+    return kind, format
 
 
 def find_kind(name: str, values: Any, max_categories: int) -> str:
     """Kind of a column by its type, and for strings by their look and number.
 
-    Strings are dates if all begin like ``2024-12-31``. They are categories if there
-    are at most 20 distinct ones, or at most ``max_categories`` that occur five times
-    each on average; otherwise they are text.
+    Strings are dates if all begin like ``2024-12-31`` or ``31.12.2024``. They
+    are categories if there are at most 20 distinct ones, or at most ``max_categories``
+    that occur five times each on average; otherwise they are text.
     """
     found = type_of(values)
     if found in _KIND_OF_TYPE:
@@ -63,7 +85,7 @@ def find_kind(name: str, values: Any, max_categories: int) -> str:
 def _kind_of_strings(name: str, values: Any, max_categories: int) -> str:
     codes, labels = factorize(name, values)
     distinct = type(values)(labels)
-    if distinct.str.fullmatch(_ISO_DATE).all() and _are_dates(distinct):
+    if distinct.str.fullmatch(_DATE).all() and _are_dates(distinct):
         return "date"
     n_rows = int((codes >= 0).sum())
     often = n_rows >= _ROWS_PER_CATEGORY * len(labels)

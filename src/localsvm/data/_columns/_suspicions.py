@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from localsvm.data._columns._column import Column
+from localsvm._checks import level_of_caller
+from localsvm.data._columns._column import Column, DroppedColumn
 from localsvm.data._columns._values import factorize, type_of
 
 _FEWEST_ROWS = 20
+# Of n integers drawn from a range of r, all differ with probability exp(-n^2 / (2 r)).
+_LEAST_EXPONENT = 15
 _FEWEST_STRINGS = 20
 _MOST_OTHERS = 0.1
 _NUMBER = re.compile(
@@ -21,59 +25,71 @@ _NUMBER = re.compile(
 _DATE = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{2,4}(?:\s.*)?")
 
 
-def suspicion(values: Any, column: Column) -> str:
-    """Sentence about a column whose kind was found, not given; "" if all is well.
+def with_doubts(values: Any, column: Column) -> Column:
+    """Warn of a column whose kind was found, not given, if it is probably another one.
 
-    A column that numbers or names its rows: consecutive integers in any order, or
-    strings that all differ and have no blanks. A category or text column most of whose
-    values look like numbers, or like dates that are not in ISO 8601.
+    A column that numbers or names its rows is dropped: integers that all differ though
+    their range is so small that chance would repeat some, or strings that all differ
+    and have no blanks. A category or text column is kept if most of its values look
+    like numbers or dates.
     """
+    doubt, kept = "", column
     if isinstance(values, np.ndarray) or len(values) < _FEWEST_ROWS:
-        return ""
-    if column.kind == "number":
-        return _numbered_rows(values, column.name)
+        return column
     if column.kind in ("category", "text"):
+        doubt = _doubt_of_strings(factorize(column.name, values)[1], column)
+    if not doubt and _is_identifier(values, column):
+        doubt, kept = _left_out(column), DroppedColumn(column.name, "identifier")
+    if doubt:
+        warnings.warn(doubt, UserWarning, stacklevel=level_of_caller())
+    return kept
+
+
+def _is_identifier(values: Any, column: Column) -> bool:
+    if column.kind == "text":
         codes, labels = factorize(column.name, values)
-        return _strings(labels, column) or _named_rows(codes, labels, column)
-    return ""
+        return len(labels) == len(codes) and not any(map(_has_words, labels))
+    if column.kind != "number" or type_of(values) != "integer" or values.isna().any():
+        return False
+    span = int(values.max()) - int(values.min()) + 1
+    dense = span == len(values) or len(values) ** 2 >= 2 * _LEAST_EXPONENT * span
+    return dense and bool(values.is_unique)
 
 
-def _numbered_rows(values: Any, name: str) -> str:
-    if type_of(values) != "integer" or values.isna().any():
-        return ""
-    if int(values.max()) - int(values.min()) + 1 != len(values):
-        return ""
-    return _of_rows(name) if values.is_unique else ""
+def _has_words(label: str) -> bool:
+    return len(label.split()) > 1
 
 
-def _named_rows(codes: Any, labels: Sequence[str], column: Column) -> str:
-    if column.kind != "text" or len(labels) < len(codes):
-        return ""
-    words = any(len(label.split()) > 1 for label in labels)
-    return "" if words else _of_rows(column.name)
-
-
-def _of_rows(name: str) -> str:
+def _left_out(column: Column) -> str:
     return (
-        f"Column {name!r} has another value in every row, as if it numbered or named "
-        f"the rows: new rows will have new values. Leave it out with kinds={{{name!r}: "
-        "'drop'}, or give its kind to keep it."
+        f"Column {column.name!r} has another value in every row, as if it numbered or "
+        "named the rows, and is left out: new rows will have new values. Keep it with "
+        f"kinds={{{column.name!r}: {column.kind!r}}}."
     )
 
 
-def _strings(labels: Sequence[str], column: Column) -> str:
+def _doubt_of_strings(labels: Sequence[str], column: Column) -> str:
     if len(labels) <= _FEWEST_STRINGS:
         return ""
     for look, what, remedy in (
-        (_NUMBER, "numbers", "read the others as missing, or set its decimal point"),
-        (_DATE, "dates", "write them as 2024-12-31"),
+        (
+            _NUMBER,
+            "numbers",
+            "Read the others as missing, or set its decimal point, e.g. decimal=','",
+        ),
+        (
+            _DATE,
+            "dates",
+            f"Read them with kinds={{{column.name!r}: 'date'}} or with a format, e.g. "
+            f"kinds={{{column.name!r}: 'date:%d/%m/%y'}}",
+        ),
     ):
         others = [label for label in labels if not look.fullmatch(label.strip())]
         if len(others) <= _MOST_OTHERS * len(labels):
             shown = f", but for instance not {others[0]!r}" if others else ""
             return (
                 f"Column {column.name!r} is taken for {column.kind}, though its "
-                f"strings look like {what}, such as {labels[0]!r}{shown}. Convert it "
-                f"({remedy}), or give its kind."
+                f"strings look like {what}, such as {labels[0]!r}{shown}. "
+                f"{remedy}, or give its kind."
             )
     return ""

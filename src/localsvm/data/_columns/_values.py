@@ -6,7 +6,9 @@ Functions here take a pandas Series, or a numeric array in place of one.
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable, Hashable
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -19,7 +21,12 @@ _DAY = np.timedelta64(1, "D")
 _NUMBERS = frozenset(
     ["integer", "floating", "mixed-integer-float", "decimal", "boolean", "empty"]
 )
+_WITH_STRINGS = frozenset(["string", "mixed", "categorical"])
 _DATES = frozenset(["date", "datetime", "datetime64"])
+# Where dots part a date, the day comes first.
+_WITH_DOTS = re.compile(r"\s*(\d{1,2})\.(\d{1,2})\.(\d{4})(.*?)\s*", re.DOTALL)
+_WITH_SLASHES = re.compile(r"\s*\d{1,2}/\d{1,2}/\d{4}\s*")
+_ORDERS = ("%d/%m/%Y", "%m/%d/%Y")
 
 
 def type_of(values: Any) -> str:
@@ -50,24 +57,67 @@ def as_numbers(name: str, values: Any) -> NDArray[np.float64]:
     return _parse(name, values, _numbers_of_strings, "numbers")
 
 
-def as_days(name: str, values: Any) -> NDArray[np.float64]:
-    """Days since 1970 in float64, NaN where a date is missing; zones become UTC."""
+def as_days(name: str, values: Any, format: str = "") -> NDArray[np.float64]:
+    """Days since 1970 in float64, NaN where a date is missing; zones become UTC.
+
+    ``format`` is that of the strings, for instance ``"%d/%m/%Y"``.
+    """
     if isinstance(values, np.ndarray):
         raise wrong_value(name, values, ~np.isnan(values), "dates")
     found = type_of(values)
     if found == "categorical":
-        return as_days(name, values.astype(values.cat.categories.dtype))
+        return as_days(name, values.astype(values.cat.categories.dtype), format)
     if found == "datetime64":
         return _days(values)
-    if found in _NUMBERS and found != "empty":
+    if found in _NUMBERS and found != "empty" and not format:
         raise wrong_value(name, values, values.notna(), "dates")
-    return _parse(name, values, days_of_strings, "dates such as 2024-12-31")
+    expected = f"dates such as 2024-12-31 or {format or '31.12.2024'}"
+    if not format:
+        expected += f", or a format as in kinds={{{name!r}: 'date:%d.%m.%y'}}"
+    return _parse(name, values, partial(days_of_strings, format=format), expected)
 
 
-def days_of_strings(values: Any) -> NDArray[np.float64]:
-    """Days since 1970 of strings in ISO 8601 or of date objects, else NaN."""
+def days_of_strings(values: Any, format: str = "") -> NDArray[np.float64]:
+    """Days since 1970 of strings, or of date objects; NaN for what is neither.
+
+    Strings are in ``format`` or in ISO 8601; without a format, also 31.12.2024.
+    """
+    if not format:
+        return _days_of(values.map(_as_iso), "ISO8601")
+    values = values.map(label_of)
+    days = _days_of(values, format)
+    return np.where(np.isnan(days), _days_of(values, "ISO8601"), days)
+
+
+def find_date_format(name: str, values: Any) -> str:
+    """Order of day and month in dates such as 31/12/2024; "" if there are none."""
+    if isinstance(values, np.ndarray) or type_of(values) not in _WITH_STRINGS:
+        return ""
+    labels = [
+        each for each in factorize(name, values)[1] if _WITH_SLASHES.fullmatch(each)
+    ]
+    distinct = _pandas().Series(labels, dtype=object)
+    orders = [each for each in _ORDERS if not np.isnan(_days_of(distinct, each)).any()]
+    if labels and len(orders) == len(_ORDERS):
+        ways = " or ".join(f"kinds={{{name!r}: 'date:{each}'}}" for each in orders)
+        raise ValueError(
+            f"Column {name!r} has dates such as {labels[0]!r} whose first number can "
+            f"be the day or the month; pass {ways}."
+        )
+    return orders[0] if labels and orders else ""
+
+
+def _as_iso(value: Any) -> Any:
+    found = _WITH_DOTS.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        return value
+    day, month, year, time = found.groups()
+    return f"{year}-{int(month):02}-{int(day):02}{time}"
+
+
+def _days_of(values: Any, format: str) -> NDArray[np.float64]:
     pandas = _pandas()
-    parsed = pandas.to_datetime(values, format="ISO8601", errors="coerce", utc=True)
+    parsed = pandas.to_datetime(values, format=format, errors="coerce", utc=True)
     return _days(pandas.Series(parsed))
 
 

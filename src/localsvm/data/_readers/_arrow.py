@@ -14,6 +14,8 @@ from localsvm._extras import require
 from localsvm.data._readers._options import Content, ReadOptions, arrow_errors
 
 _INDEX_OF_PANDAS = "__index_level_"
+_ENDINGS_OF_PARQUET = (".parquet", ".pq")
+_MOST_BYTES_OF_FOLDER = 2**31
 _MAGIC_OF_FILES = (b"ARROW1", b"FEA1")
 
 
@@ -24,6 +26,50 @@ def read_parquet(path: Path, options: ReadOptions) -> Content:
         table = parquet.ParquetFile(path).read()
         table.validate(full=True)
     return _content(table)
+
+
+def read_parquet_folder(path: Path, options: ReadOptions) -> Content:
+    """Read the Parquet files of a folder, in the order of their names, as one table."""
+    arrow = require("pyarrow", "cli", "Reading a Parquet file")
+    files = [each for each in path.iterdir() if each.suffix in _ENDINGS_OF_PARQUET]
+    files.sort()
+    if not files:
+        raise IsADirectoryError(
+            f"{path} is a folder without Parquet files; expected a file, or a folder "
+            "of .parquet files."
+        )
+    size = sum(each.stat().st_size for each in files)
+    if size > _MOST_BYTES_OF_FOLDER:
+        raise ValueError(
+            f"is a folder of {size / 2**30:.3g} GiB of Parquet files; up to "
+            f"{_MOST_BYTES_OF_FOLDER / 2**30:.3g} GiB are read into memory. Fit it "
+            "without reading it at once in Python, e.g. SupportClusterSVC().fit("
+            f"{str(path)!r}, 'label')."
+        )
+    tables: list[Any] = []
+    for file in files:
+        try:
+            tables.append(read_parquet(file, options).rows)
+        except ValueError as error:
+            raise ValueError(f"holds {file.name}, which {error}") from error
+        _check_same_columns(tables[0].schema, tables[-1].schema, files[0], file)
+    return Content(arrow.concat_tables(tables))
+
+
+def _check_same_columns(first: Any, other: Any, of_first: Path, of_other: Path) -> None:
+    columns = [{field.name: field.type for field in each} for each in (first, other)]
+    for name in dict.fromkeys([*first.names, *other.names]):
+        expected, found = (str(each.get(name, "no column")) for each in columns)
+        if found != expected:
+            raise ValueError(
+                f"holds files of other columns: {name!r} is {found} in "
+                f"{of_other.name}, but {expected} in {of_first.name}."
+            )
+    if first.names != other.names:
+        raise ValueError(
+            f"has the columns of {of_other.name} in another order than those of "
+            f"{of_first.name}."
+        )
 
 
 def stream_parquet(path: Path, options: ReadOptions) -> Iterator[Any]:

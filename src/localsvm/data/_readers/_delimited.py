@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from localsvm._checks import level_of_caller
 from localsvm._extras import require
 from localsvm.data._frames import duplicates
+from localsvm.data._readers._dialect import (
+    comma_columns,
+    find_delimiter,
+    without_commas,
+)
 from localsvm.data._readers._lines import (
     check_quotes,
     check_text,
@@ -20,42 +25,50 @@ from localsvm.data._readers._lines import (
 from localsvm.data._readers._options import Content, ReadOptions, arrow_errors
 
 _BLOCK_BYTES = 2**23
-_OTHER_DELIMITERS = {",": "','", ";": "';'", "\t": "'\\t'", "|": "'|'"}
+_ZERO_LED = r"^\s*0\d"
+_SIGNED = r"^\s*[-+]"
 
 
 def read_csv(path: Path, options: ReadOptions) -> Content:
     """Read fields between commas, or another delimiter."""
-    return Content(_read(path, options, _delimiter(options, ",")))
+    return Content(_read(path, options, ","))
 
 
 def read_tsv(path: Path, options: ReadOptions) -> Content:
     """Read fields between tabs, or another delimiter."""
-    return Content(_read(path, options, _delimiter(options, "\t")))
+    return Content(_read(path, options, "\t"))
 
 
 def stream_csv(path: Path, options: ReadOptions) -> Iterator[Any]:
     """Give arrow tables of the rows of a CSV file, one after the other."""
-    return _stream(path, options, _delimiter(options, ","))
+    return _stream(path, options, ",")
 
 
 def stream_tsv(path: Path, options: ReadOptions) -> Iterator[Any]:
     """Give arrow tables of the rows of a TSV file, one after the other."""
-    return _stream(path, options, _delimiter(options, "\t"))
+    return _stream(path, options, "\t")
 
 
-def _read(path: Path, options: ReadOptions, delimiter: str) -> Any:
+def _read(path: Path, options: ReadOptions, usual: str) -> Any:
     check_text(path, options.encoding)
-    table = _parse(path, options, delimiter)
+    delimiter = find_delimiter(path, options, usual)
+    table = _parse(path, options, delimiter, options.strings)
     if not table.num_rows:
         raise ValueError("has no rows, only the line of names.")
-    table = table.rename_columns(_names(table.column_names, options.header))
-    _check_names(table.column_names, delimiter)
+    names = _names(table.column_names, options.header)
+    _check_names(names)
+    codes = _codes(path, options, delimiter, table.schema)
+    if codes:
+        table = _parse(path, options, delimiter, [*options.strings, *codes])
+    table = table.rename_columns(names)
     check_quotes(path, table, delimiter, options.encoding)
+    table = without_commas(table, comma_columns(table, options, delimiter))
     return _without_blanks(table)
 
 
-def _stream(path: Path, options: ReadOptions, delimiter: str) -> Iterator[Any]:
+def _stream(path: Path, options: ReadOptions, usual: str) -> Iterator[Any]:
     check_text(path, options.encoding)
+    delimiter = find_delimiter(path, options, usual)
     arrow = require("pyarrow", "cli", "Reading a CSV file")
     types = _steady_types(path, options, delimiter)
     names: list[str] = []
@@ -65,22 +78,28 @@ def _stream(path: Path, options: ReadOptions, delimiter: str) -> Iterator[Any]:
             _check_strings(table)
             if not names:
                 names = _names(table.column_names, options.header)
-                _check_names(names, delimiter)
-            yield _without_blanks(table.rename_columns(names))
+                table = table.rename_columns(names)
+                commas = comma_columns(table, options, delimiter)
+            table = without_commas(table.rename_columns(names), commas)
+            yield _without_blanks(table)
 
 
 def _steady_types(path: Path, options: ReadOptions, delimiter: str) -> dict[str, Any]:
     """Types of the columns in the first block that those of later ones will fit.
 
-    Fractions may follow whole numbers, and anything may follow missing values.
+    Fractions may follow whole numbers, and anything may follow missing values. Codes
+    are looked for in all blocks.
     """
     arrow = require("pyarrow", "cli", "Reading a CSV file")
     with _csv_errors(path, options, delimiter), open_bytes(path) as stream:
         schema = _open(stream, options, delimiter, {}).schema
     names = _names(schema.names, options.header)
+    _check_names(names)
+    codes = _codes(path, options, delimiter, schema)
     steady = {}
     for field, name in zip(schema, names, strict=True):
-        if name in options.strings or arrow.types.is_null(field.type):
+        known = name in options.strings or field.name in codes
+        if known or arrow.types.is_null(field.type):
             steady[field.name] = arrow.string()
         elif arrow.types.is_integer(field.type):
             steady[field.name] = arrow.float64()
@@ -89,17 +108,46 @@ def _steady_types(path: Path, options: ReadOptions, delimiter: str) -> dict[str,
     return steady
 
 
+def _codes(path: Path, options: ReadOptions, delimiter: str, schema: Any) -> set[str]:
+    """Columns of integers that have leading zeros somewhere and no sign anywhere.
+
+    Such digits are names, like postal codes: as numbers they would lose the zeros.
+    """
+    arrow = require("pyarrow", "cli", "Reading a CSV file")
+    compute = require("pyarrow.compute", "cli", "Reading a CSV file")
+    whole = [field.name for field in schema if arrow.types.is_integer(field.type)]
+    found: dict[str, set[str]] = {_ZERO_LED: set(), _SIGNED: set()}
+    if not whole:
+        return set()
+    types = dict.fromkeys(whole, arrow.string())
+    # What is damaged is reported with its place when the rows are read.
+    with suppress(arrow.ArrowInvalid), open_bytes(path) as stream:
+        for batch in _open(stream, options, delimiter, types, only=whole):
+            for name in whole:
+                for pattern, names in found.items():
+                    matches = compute.match_substring_regex(batch[name], pattern)
+                    if compute.any(matches).as_py():
+                        names.add(name)
+    return found[_ZERO_LED] - found[_SIGNED]
+
+
 def _open(
-    stream: Any, options: ReadOptions, delimiter: str, types: dict[str, Any]
+    stream: Any,
+    options: ReadOptions,
+    delimiter: str,
+    types: dict[str, Any],
+    only: Sequence[str] = (),
 ) -> Any:
     csv = require("pyarrow.csv", "cli", "Reading a CSV file")
-    return csv.open_csv(stream, *_settings(options, delimiter, types))
+    return csv.open_csv(stream, *_settings(options, delimiter, types, only))
 
 
-def _parse(path: Path, options: ReadOptions, delimiter: str) -> Any:
+def _parse(
+    path: Path, options: ReadOptions, delimiter: str, strings: Iterable[str]
+) -> Any:
     csv = require("pyarrow.csv", "cli", "Reading a CSV file")
     arrow = require("pyarrow", "cli", "Reading a CSV file")
-    types = dict.fromkeys(options.strings, arrow.string())
+    types = dict.fromkeys(strings, arrow.string())
     with _csv_errors(path, options, delimiter), open_bytes(path) as stream:
         table = csv.read_csv(stream, *_settings(options, delimiter, types))
         _check_strings(table)
@@ -107,7 +155,10 @@ def _parse(path: Path, options: ReadOptions, delimiter: str) -> Any:
 
 
 def _settings(
-    options: ReadOptions, delimiter: str, types: dict[str, Any]
+    options: ReadOptions,
+    delimiter: str,
+    types: dict[str, Any],
+    only: Sequence[str] = (),
 ) -> tuple[Any, Any, Any]:
     """Options of pyarrow for reading, parsing and converting."""
     csv = require("pyarrow.csv", "cli", "Reading a CSV file")
@@ -124,7 +175,8 @@ def _settings(
             strings_can_be_null=True,
             null_values=[*markers, *(f" {marker}" for marker in markers)],
             column_types=types,
-            decimal_point=options.decimal,
+            include_columns=list(only),
+            decimal_point=options.decimal or ".",
         ),
     )
 
@@ -151,16 +203,6 @@ def _check_strings(table: Any) -> None:
             raise UnicodeError(f"column {name!r} is not UTF-8")
 
 
-def _delimiter(options: ReadOptions, usual: str) -> str:
-    delimiter = usual if options.delimiter is None else options.delimiter
-    if len(delimiter) != 1 or not delimiter.isascii():
-        raise ValueError(
-            f"cannot be read with delimiter={delimiter!r}; expected one character, for "
-            "instance ';' or '\\t'."
-        )
-    return delimiter
-
-
 def _names(names: list[str], header: bool) -> list[str]:
     """Names without blanks around them; a column without a name gets its number."""
     if not header:
@@ -170,15 +212,13 @@ def _names(names: list[str], header: bool) -> list[str]:
     ]
 
 
-def _check_names(names: list[str], delimiter: str) -> None:
+def _check_names(names: list[str]) -> None:
     twice = duplicates(names)
     if twice:
         raise ValueError(
             f"has several columns named {', '.join(map(repr, twice[:5]))}; expected "
             "names that differ."
         )
-    if len(names) == 1:
-        _check_single_name(names[0], delimiter)
     numbers = [name for name in names if _is_number(name)]
     if len(numbers) == len(names) or any("." in name for name in numbers):
         warnings.warn(
@@ -187,15 +227,6 @@ def _check_names(names: list[str], delimiter: str) -> None:
             UserWarning,
             stacklevel=level_of_caller(),
         )
-
-
-def _check_single_name(name: str, delimiter: str) -> None:
-    for other, shown in _OTHER_DELIMITERS.items():
-        if other != delimiter and other in name:
-            raise ValueError(
-                f"has the single column {name!r} if {delimiter!r} ends a field; pass "
-                f"delimiter={shown} if that does."
-            )
 
 
 def _is_number(text: str) -> bool:

@@ -42,11 +42,11 @@ def open_bytes(path: Path) -> Any:
     return arrow.input_stream(str(path), compression="detect")
 
 
-def open_text(path: Path, encoding: str) -> io.TextIOWrapper:
+def open_text(path: Path, encoding: str, *, errors: str = "strict") -> io.TextIOWrapper:
     """Open such a file as text, without the mark at its beginning."""
     name = codecs.lookup(encoding).name
     name = "utf-8-sig" if name == "utf-8" else name
-    return io.TextIOWrapper(open_bytes(path), encoding=name, newline="")
+    return io.TextIOWrapper(open_bytes(path), name, errors, newline="")
 
 
 def check_text(path: Path, encoding: str) -> None:

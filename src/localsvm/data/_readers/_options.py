@@ -23,9 +23,9 @@ class ReadOptions:
     Parameters
     ----------
     delimiter : str or None
-        None is a tab for tsv, else a comma.
-    decimal : str
-        Decimal point of csv and tsv.
+        None is what the first lines show.
+    decimal : str or None
+        Decimal point of csv and tsv; None is what each column shows.
     encoding : str
         Of csv, tsv and arff.
     header : bool
@@ -40,10 +40,12 @@ class ReadOptions:
         First column of svmlight.
     where : tuple of two str or None
         Column and value of the rows that are kept.
+    missing_labels : {"error", "drop"}
+        What becomes of rows without a label.
     """
 
     delimiter: str | None = None
-    decimal: str = "."
+    decimal: str | None = None
     encoding: str = "utf-8"
     header: bool = True
     missing: tuple[str, ...] = ("?",)
@@ -51,6 +53,7 @@ class ReadOptions:
     n_features: int | None = None
     zero_based: bool | str = "auto"
     where: tuple[str, str] | None = None
+    missing_labels: str = "error"
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,7 @@ _COLUMN = Either(
         **_SCALED,
         cycles=Several(Word("year", "week", "day")),
         indicator=Flag(),
+        format=Sometimes(Text()),  # files of earlier versions have none
     ),
     text=_column(
         TextColumn,
@@ -73,7 +74,9 @@ _COLUMN = Either(
         scale=Number(0.0, above=True),
         indicator=Flag(),
     ),
-    drop=_column(DroppedColumn, reason=Word("asked", "constant", "empty")),
+    drop=_column(
+        DroppedColumn, reason=Word("asked", "constant", "empty", "identifier")
+    ),
 )
 
 

@@ -85,6 +85,7 @@ def _values(values: Any, column: str, kind: str, dtype: np.dtype[Any]) -> NDArra
         return np.array([*labels, ""], dtype=object)[codes]
     if kind == "boolean":
         return as_truth(column, values).astype(dtype)
-    if kind == "date":
-        return as_days(column, values).astype(dtype)
+    if kind.startswith("date"):
+        _, _, format = kind.partition(":")
+        return as_days(column, values, format).astype(dtype)
     return as_numbers(column, values).astype(dtype)

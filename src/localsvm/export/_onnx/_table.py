@@ -71,7 +71,8 @@ def _category(graph: Graph, column: CategoryColumn, dtype: str) -> list[Tensor]:
 
 def _date(graph: Graph, column: DateColumn, dtype: str) -> list[Tensor]:
     """Days since 1970, in float64: float32 would be minutes off."""
-    days = graph.column(column.name, column.kind, np.float64)
+    kind = f"{column.kind}:{column.format}" if column.format else column.kind
+    days = graph.column(column.name, kind, np.float64)
     missing = _is_nan(days)
     scaled = (missing.where(column.fill, days) - column.center) / column.scale
     # The cosine is a sine, too: onnxruntime 1.20 has no other in float64.

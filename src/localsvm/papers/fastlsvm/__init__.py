@@ -22,7 +22,8 @@ PAPER = Paper(
     ),
     summary=(
         "The tables hold: local SVMs are as accurate as the SVM or better, and on many "
-        "rows far cheaper. On 2SPIRAL the RBF-SVM row is reached with columns in [-1, 1] "
-        "and a variance that grows with the distance to the inner twist."
+        "rows far cheaper. On 2SPIRAL the RBF-SVM row is reached with columns of "
+        "unit variance and noise whose standard deviation, not its variance, grows "
+        "with the distance to the inner twist."
     ),
 )
