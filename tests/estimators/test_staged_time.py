@@ -20,14 +20,14 @@ LIMIT = 1000.0
 
 
 class EndingClock:
-    """Stands still until it was read so many times, then is past every limit."""
+    """Stands still until it was read so many times, then leaps past every limit."""
 
     def __init__(self, n_readings):
         self.n_left = n_readings
 
     def __call__(self):
         self.n_left -= 1
-        return 0.0 if self.n_left >= 0 else 10 * LIMIT
+        return 10 * LIMIT * max(0, -self.n_left)
 
     @property
     def is_over(self):

@@ -25,7 +25,11 @@ from localsvm.estimators._support_cluster_base import narrowed
         ("gamma", "local", "a float in the range (0, inf) or 'scale' or 'auto'"),
         ("multi_class", "crammer_singer", "'ovo' or 'ovr'"),
         ("decision_function_shape", "pairs", "'ovr' or 'ovo'"),
-        ("class_weight", "even", "None or 'balanced' or a dict"),
+        (
+            "class_weight",
+            "even",
+            "None or 'balanced' or a dict, each value a float in the range [0, inf)",
+        ),
         ("tol", -1.0, "a float in the range [0, inf)"),
         ("max_iter", 0, "an int in the range [1, inf) or -1"),
         ("max_time", 0.0, "None or a float in the range (0, inf)"),
