@@ -95,7 +95,9 @@ def test_arithmetic_of_float32_is_near(digits):
     rows = X[900:].astype(np.float32)
     found = run(proto, rows)
     assert (found["label"] == model.predict(rows)).mean() > 0.999
-    np.testing.assert_allclose(found["scores"], model.decision_function(rows), 1e-4)
+    np.testing.assert_allclose(
+        found["scores"], model.decision_function(rows), rtol=1e-4, atol=1e-6
+    )
 
 
 def test_clusterer_that_does_not_ask_for_the_nearest_centre_is_refused(digits):
