@@ -254,6 +254,17 @@ struct Folds {
         return {assigned.data(), in_train.data(), 5, test_start.data(),
                 test_fold.data()};
     }
+    // The centre and the rows that some fold trains on: those of the local width.
+    Members trained(const Members& members) const {
+        Members kept{members[0]};
+        for (const std::int32_t i : members)
+            for (std::int32_t fold = 0; fold < 5; ++fold)
+                if (in_train[fold * 60 + i]) {
+                    kept.push_back(i);
+                    break;
+                }
+        return kept;
+    }
 };
 
 // Calls visit(s, m, fold, model) with each model trained from scratch.
@@ -265,8 +276,8 @@ void train_folds(const World& world, const Folds& folds, const KernelSettings& s
             for (std::int32_t fold = 0; fold < 5; ++fold) {
                 Members train = world.members(m);
                 PlainModel model{world.problem, settings.kernel, world.n_classes};
-                model.kernel.gamma *=
-                    plain_local_gamma(world, train) * grid.gamma[s / grid.C.size()];
+                model.kernel.gamma *= plain_local_gamma(world, folds.trained(train)) *
+                                      grid.gamma[s / grid.C.size()];
                 std::erase_if(train, [&](std::int32_t i) {
                     return !folds.in_train[fold * 60 + i];
                 });
