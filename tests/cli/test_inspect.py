@@ -64,7 +64,7 @@ def _write_hostile_model(rows):
     model = make_pipeline(encoder, ClusteredSVC(2, C=0.01)).fit(table, labels)
     notes = {"source": _ESCAPE, "target": _ESCAPE, "classes": {_ESCAPE: 1}}
     save(model, "hostile.lsvm", notes=notes)
-    table.assign(label=labels).to_csv("hostile.csv", index=False)
+    table.assign(label=labels).to_csv("hostile.tsv", index=False, sep="\t")
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,9 @@ def _write_hostile_model(rows):
         ("inspect", "hostile.lsvm"),
         ("inspect", "hostile.lsvm", "--regions"),
         ("inspect", "hostile.lsvm", "--json", "--regions"),
-        ("explain", "hostile.lsvm", "hostile.csv", "--row", "1"),
-        ("explain", "hostile.lsvm", "hostile.csv", "--row", "1", "--json"),
-        ("evaluate", "hostile.lsvm", "hostile.csv", "--target", "label"),
+        ("explain", "hostile.lsvm", "hostile.tsv", "--row", "1"),
+        ("explain", "hostile.lsvm", "hostile.tsv", "--row", "1", "--json"),
+        ("evaluate", "hostile.lsvm", "hostile.tsv", "--target", "label"),
         ("predict", "hostile.lsvm", "people.csv"),
         ("predict", "forged.lsvm", "people.csv"),
         ("inspect", "forged.lsvm"),

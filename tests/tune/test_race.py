@@ -259,7 +259,7 @@ def test_wrong_options_are_named(options, message):
         (np.ones((5, 2)), np.arange(5), "found 5 rows of 5 classes"),
         (np.ones((5, 2)), np.zeros(4), "inconsistent numbers of samples"),
         ([[1, np.nan]] * 5, [0, 1, 0, 1, 0], "contains NaN.*row 0, column 1"),
-        ([["a", "b"]] * 5, [0, 1, 0, 1, 0], "could not convert string"),
+        ([["a", "b"]] * 5, [0, 1, 0, 1, 0], "X is not numeric: found 'a'"),
     ],
 )
 def test_wrong_data_are_refused_before_the_race(X, y, message):
