@@ -57,7 +57,7 @@ class ReadOnceKilled:
 
 def small_solves():
     """Make solves so small that a pass needs several."""
-    from localsvm.estimators import _part_solver
+    from localsvm.passes import _linear_solver as _part_solver
 
     _part_solver._WORKING_BYTES = 6000.0
 

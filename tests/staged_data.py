@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from localsvm.estimators._base import StageClock, TrainingRows
-from localsvm.estimators._stages import StageFitter
+from localsvm._clock import StageClock
+from localsvm.estimators._staged.fitter import StageFitter
+from localsvm.rows._records import Rows
 
 SEED = np.random.RandomState(0).randint(2**31 - 1)
 """What an estimator draws from ``random_state=0``."""
@@ -36,7 +37,7 @@ def make_rows(n_samples=400, n_classes=2, n_features=3, seed=0):
 def training_rows(X, y, weight=None):
     """Rows as the base class hands them on."""
     weight = np.ones(len(y)) if weight is None else weight
-    return TrainingRows(X, np.asarray(y, dtype=np.int32), weight, weight)
+    return Rows(X, np.asarray(y, dtype=np.int32), weight, weight)
 
 
 def make_fitter(**options):

@@ -21,10 +21,12 @@ MODULES = [
     importlib.import_module(module.name)
     for module in pkgutil.walk_packages(localsvm.__path__, "localsvm.")
 ]
+# Layers that serve the estimators, not users.
+INTERNAL = ("localsvm.rows", "localsvm.passes")
 PUBLIC = [
     getattr(module, name)
     for module in (localsvm, *MODULES)
-    if not module.__name__.startswith("localsvm._")
+    if "._" not in module.__name__ and not module.__name__.startswith(INTERNAL)
     for name in getattr(module, "__all__", ())
 ]
 ARGUMENTS = {KernelNeighbors: (Kernel("poly"),), ShortListNeighbors: (PCA(2),)}

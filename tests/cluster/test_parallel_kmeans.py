@@ -7,8 +7,7 @@ import pytest
 from sklearn.cluster import KMeans
 
 from conftest import store
-from localsvm.cluster import ParallelKMeans
-from localsvm.cluster import _parallel_kmeans as module
+from localsvm.cluster import ParallelKMeans, _parallel_kmeans as module
 
 
 class Parts:

@@ -22,7 +22,7 @@ from localsvm import (
     SupportClusterSVC,
 )
 from localsvm.engine import Batches, options
-from localsvm.estimators._regional_model import RegionalModel
+from localsvm.estimators._regional.model import RegionalModel
 
 MODELS = {
     "ClusteredSVC": ClusteredSVC(3, C=0.3, random_state=0),

@@ -31,15 +31,15 @@ from localsvm.engine import (
 
 # How often a method reads its rows.
 N_PASSES = {"SupportClusterSVC": 1, "ClusteredSVC": 2}
-PARTS = "localsvm.estimators._part_solver"
-STEPS = "localsvm.estimators._mixture_part_steps"
-REDUCED = "localsvm.estimators._reduced_partitions"
+PARTS = "localsvm.passes._linear_solver"
+STEPS = "localsvm.estimators._mixture.block_steps"
+REDUCED = "localsvm.estimators._reduced.passes"
 
 
 @pytest.fixture(scope="module")
 def expected():
     """Models of fits without a fault."""
-    from localsvm.estimators import _part_solver
+    from localsvm.passes import _linear_solver as _part_solver
 
     before = _part_solver._WORKING_BYTES
     engine_faults.small_solves()
@@ -144,7 +144,7 @@ def test_a_checkpoint_of_another_fit_is_refused(tmp_path):
 @pytest.fixture
 def waiting_fit(tmp_path):
     """A process that is in the middle of a fit until a file "go" is there."""
-    function = "localsvm.estimators._support_cluster:finish_merging"
+    function = "localsvm.estimators._support_cluster.estimator:finish_merging"
     process = start_fit("SupportClusterSVC", tmp_path, function, "1", "wait")
     deadline = time.monotonic() + 120
     while not (tmp_path / "waiting").exists():
@@ -288,7 +288,7 @@ def test_a_worker_that_dies_does_not_matter(expected, tmp_path):
 def test_a_worker_that_dies_while_solving_does_not_matter(
     expected, tmp_path, monkeypatch
 ):
-    from localsvm.estimators import _part_solver
+    from localsvm.passes import _linear_solver as _part_solver
 
     monkeypatch.setattr(_part_solver, "_WORKING_BYTES", 6000.0)
     killed = []
@@ -402,7 +402,7 @@ def test_ctrl_c_ends_the_fit_and_changes_nothing():
 
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_a_solve(monkeypatch):
-    from localsvm.estimators import _part_solver
+    from localsvm.passes import _linear_solver as _part_solver
 
     original, ended = _part_solver.run_pass, threading.Event()
 

@@ -3,8 +3,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from federated_data import assert_same, blobs, share
 from localsvm.federated import merge, min_size, none, random_centers

@@ -7,8 +7,14 @@ import numpy as np
 import pytest
 
 from federated_data import assert_same, blobs, share
-from localsvm.federated import Ledger, Party, dp, none, random_centers
-from localsvm.federated import _party as party_module
+from localsvm.federated import (
+    Ledger,
+    Party,
+    _party as party_module,
+    dp,
+    none,
+    random_centers,
+)
 from localsvm.federated._encoding import UNIT, Lattice, sensitivity, totals_by_cell
 from localsvm.federated._noise import NoisePlan, add_noise, epsilon_of, plan_noise
 

@@ -5,8 +5,7 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.svm import LinearSVC
 
 from localsvm.data import make_circle_in_square
-from localsvm.papers import Method, Selection
-from localsvm.papers import _methods as methods
+from localsvm.papers import Method, Selection, _methods as methods
 from localsvm.papers._boosting import ResampledLinearSVC, WeightedLinearSVC
 from localsvm.papers._selection import choose
 

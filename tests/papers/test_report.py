@@ -10,11 +10,11 @@ from localsvm.papers import (
     Printed,
     Size,
     Store,
+    _report as report_module,
     fill_table,
     list_papers,
     run_experiments,
 )
-from localsvm.papers import _report as report_module
 from localsvm.papers._report import draw_picture, write_report
 from localsvm.papers._text import UNEXPLAINED, note
 from papers_data import toy, toy_runs

@@ -5,8 +5,15 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 
 from localsvm.data import Benchmark
-from localsvm.papers import Data, Method, Part, Run, Selection, Split
-from localsvm.papers import _methods as methods
+from localsvm.papers import (
+    Data,
+    Method,
+    Part,
+    Run,
+    Selection,
+    Split,
+    _methods as methods,
+)
 from localsvm.papers._execute import execute
 from localsvm.papers._selection import choose
 from papers_data import blobs, threshold_method

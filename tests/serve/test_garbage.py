@@ -6,8 +6,7 @@ import json
 import httpx
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from serve_data import client_of, people_model, person_tensors, tensor, xor_model
 

@@ -17,10 +17,8 @@ from localsvm.cli._rows import naming
 from localsvm.cli._screen import Screen
 from localsvm.cli._watch import watching
 from localsvm.data import DroppedColumn, Table, TableEncoder
-from localsvm.inspect import Scores, score_model
-from localsvm.inspect._peer_race import cpu_seconds
-from localsvm.inspect._scores import REMEDY
-from localsvm.tune._rungs import stratified_order
+from localsvm.inspect import REMEDY, Scores, cpu_seconds, score_model
+from localsvm.tune import stratified_order
 
 TABLE_STEP = "table"
 MODEL_STEP = "model"

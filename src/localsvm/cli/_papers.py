@@ -13,13 +13,14 @@ from localsvm.papers import (
     Experiment,
     Size,
     Store,
+    draw_picture,
+    drop_old_records,
     find_experiments,
     list_papers,
     run_experiments,
+    table_lines,
+    write_report,
 )
-from localsvm.papers._report import draw_picture, write_report
-from localsvm.papers._runner import drop_old_records
-from localsvm.papers._text import table_lines
 
 papers = typer.Typer(
     help="Run and show the papers' experiments.",

@@ -22,8 +22,7 @@ from localsvm.cli._table_writer import (
     table_writer,
 )
 from localsvm.cli._watch import watching
-from localsvm.data import Table
-from localsvm.data._frames import absent_columns
+from localsvm.data import Table, absent_columns
 
 _PREDICTION = "prediction"
 

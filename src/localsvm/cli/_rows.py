@@ -11,8 +11,7 @@ import numpy as np
 from localsvm._threads import call_interruptibly
 from localsvm.cli._group import misuse
 from localsvm.cli._methods import split_pair
-from localsvm.data import Table, read_batches, read_table
-from localsvm.data._columns._kinds import split_kind
+from localsvm.data import Table, read_batches, read_table, split_kind
 
 _FORM = "OPTION=VALUE, for instance delimiter=';'"
 _MOST_CLASSES_PER_ROW = 0.5

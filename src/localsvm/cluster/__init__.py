@@ -1,18 +1,32 @@
 """Clusterers, neighbour searches, and the regions that they give to rows."""
 
+from localsvm.cluster._cells import CellTree as CellTree, squared_gaps as squared_gaps
+from localsvm.cluster._centers import NearestCenters as NearestCenters
 from localsvm.cluster._gaussian_summary import GaussianSummary
-from localsvm.cluster._local_coordinates import LocalCoordinates
-from localsvm.cluster._neighborhood_cover import NeighborhoodCover
+from localsvm.cluster._local_coordinates import RIDGE as RIDGE, LocalCoordinates
+from localsvm.cluster._neighborhood_cover import (
+    SEARCHES as SEARCHES,
+    Cover as Cover,
+    NeighborhoodCover,
+    cover_rows as cover_rows,
+    neighborhood_sizes as neighborhood_sizes,
+)
 from localsvm.cluster._neighbors import (
     KernelNeighbors,
     ShortListNeighbors,
     TreeNeighbors,
+    find_neighbors as find_neighbors,
+    fit_search as fit_search,
+    make_search as make_search,
 )
 from localsvm.cluster._parallel_kmeans import ParallelKMeans
-from localsvm.cluster._pddp import PDDP
+from localsvm.cluster._pddp import PDDP, SplitTree as SplitTree
 from localsvm.cluster._regions import HardRegions, RegionCodes, SoftRegions
 from localsvm.cluster._sampled_kmeans import SampledKMeans
 from localsvm.cluster._summarize import (
+    copy_for as copy_for,
+    hard_labels as hard_labels,
+    map_classes as map_classes,
     summarize_classes,
     summarize_clusters,
     summarize_rows,

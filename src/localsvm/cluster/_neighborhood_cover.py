@@ -21,13 +21,13 @@ from localsvm._checks import (
     with_methods,
 )
 from localsvm._seeds import draw_seed
-from localsvm.cluster._distinct import hash_rows, take_rows
 from localsvm.cluster._neighbors import (
     choose_search,
     find_neighbors,
     fit_search,
     make_search,
 )
+from localsvm.rows import hash_rows, take_rows
 
 SEARCHES = one_of("auto", "kd_tree", "brute") | with_methods("fit", "kneighbors")
 

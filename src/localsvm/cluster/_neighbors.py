@@ -15,13 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from localsvm import _core
 from localsvm._checks import check_parameters, integer, one_of, with_methods
-from localsvm._rows import check_row_numbers
 from localsvm._threads import (
     call_interruptibly,
     map_interruptibly,
     single_threaded_libraries,
 )
 from localsvm.cluster._tree_work import share_visited
+from localsvm.rows import check_row_numbers
 
 _LEAF_SIZE = 8
 _BLOCK_ROWS = 64

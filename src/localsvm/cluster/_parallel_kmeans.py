@@ -24,7 +24,7 @@ from localsvm._checks import (
 from localsvm._seeds import draw_seed
 from localsvm._threads import map_in_threads, single_threaded_libraries
 from localsvm.cluster._centers import NearestCenters
-from localsvm.cluster._row_sample import RowSample
+from localsvm.rows import RowSample
 
 Arrays = dict[str, NDArray[Any]]
 

@@ -30,8 +30,8 @@ from localsvm._threads import (
     map_in_threads,
     single_threaded_libraries,
 )
-from localsvm.cluster._distinct import distinct_rows, merge_weights
 from localsvm.cluster._principal import principal_direction
+from localsvm.rows import distinct_rows, merge_weights
 
 _HASH_SEED = 0
 _BLOCK_ENTRIES = 1 << 20
@@ -252,7 +252,7 @@ class _Split:
 
 
 @dataclass(frozen=True)
-class _Tree:
+class SplitTree:
     """Hyperplanes; node 0 is the root, the k-th has the nodes 2k + 1 and 2k + 2.
 
     ``content`` is the hyperplane of each node, or ``~label`` of a leaf.
@@ -323,7 +323,7 @@ class _WeightedRows:
 
 def _cut(
     rows: _WeightedRows, max_clusters: int, max_scatter: float
-) -> tuple[_Tree, list[_Cluster]]:
+) -> tuple[SplitTree, list[_Cluster]]:
     """Grow the tree; the leaves are given from left to right."""
     root = rows.cluster(np.arange(len(rows.first)))
     leaves = {0: root}
@@ -346,7 +346,7 @@ def _cut(
             content.append(-1)
             heapq.heappush(heap, (-leaves[child].scatter, child))
     order = _leaves_from_left(content)
-    tree = _Tree(
+    tree = SplitTree(
         np.array(directions).reshape(-1, rows.X.shape[1]),
         np.array(offsets),
         np.array(content),

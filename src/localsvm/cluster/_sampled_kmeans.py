@@ -25,8 +25,7 @@ from localsvm._checks import (
 from localsvm._seeds import draw_seed
 from localsvm._threads import single_threaded_libraries
 from localsvm.cluster._centers import NearestCenters
-from localsvm.cluster._distinct import distinct_rows, merge_weights, take_rows
-from localsvm.cluster._row_sample import RowSample
+from localsvm.rows import RowSample, distinct_rows, merge_weights, take_rows
 
 _SAMPLED_ROWS_PER_CLUSTER = 50
 _SEEDING_ROWS_PER_CLUSTER = 5

@@ -14,8 +14,8 @@ from sklearn.utils.validation import has_fit_parameter
 from localsvm._checks import check_sample_weight
 from localsvm._seeds import seeded_clone
 from localsvm._threads import map_interruptibly, single_threaded_libraries
-from localsvm.cluster._distinct import distinct_rows, merge_weights, take_rows
 from localsvm.cluster._gaussian_summary import GaussianSummary
+from localsvm.rows import distinct_rows, merge_weights, take_rows
 
 Result = TypeVar("Result")
 

@@ -21,8 +21,8 @@ from localsvm._checks import (
     real,
     unchanged_on_failure,
 )
-from localsvm._rows import as_rows
 from localsvm.cluster._centers import NearestCenters
+from localsvm.rows import as_rows
 
 _UNLIMITED = np.iinfo(np.int64).max
 

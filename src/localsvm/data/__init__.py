@@ -2,15 +2,36 @@
 
 from localsvm.data._batches import read_batches
 from localsvm.data._benchmarks import Benchmark, benchmark_names, load_benchmark
-from localsvm.data._columns._booleans import BooleanColumn
+from localsvm.data._columns._booleans import BooleanColumn, as_truth as as_truth
 from localsvm.data._columns._categories import CategoryColumn
 from localsvm.data._columns._column import Column, DroppedColumn
-from localsvm.data._columns._dates import DateColumn
+from localsvm.data._columns._dates import (
+    DAYS_OF_WEEK as DAYS_OF_WEEK,
+    DAYS_OF_YEAR as DAYS_OF_YEAR,
+    DateColumn,
+)
+from localsvm.data._columns._kinds import split_kind as split_kind
 from localsvm.data._columns._numbers import NumberColumn
 from localsvm.data._columns._text import TextColumn
+from localsvm.data._columns._values import (
+    as_days as as_days,
+    as_numbers as as_numbers,
+    factorize as factorize,
+)
 from localsvm.data._encoder import TableEncoder
+from localsvm.data._frames import (
+    absent_columns as absent_columns,
+    as_frame as as_frame,
+    close_names as close_names,
+)
 from localsvm.data._labels import odd_even, one_vs_rest, pair
-from localsvm.data._row_sketch import Overlap, RowSketch, row_hashes
+from localsvm.data._row_sketch import (
+    MOST_BYTES as MOST_BYTES,
+    MOST_PROBES as MOST_PROBES,
+    Overlap,
+    RowSketch,
+    row_hashes,
+)
 from localsvm.data._samples import sample_path
 from localsvm.data._spirals import bayes_2spiral, make_2spiral, make_two_spirals
 from localsvm.data._synthetic import (

@@ -1,8 +1,8 @@
 """Where rows are worked on: threads, files that are streamed, a Dask cluster."""
 
 from localsvm.engine._block import Block
-from localsvm.engine._checkpoint import Checkpoint
-from localsvm.engine._checkpoint import Statistics as Statistics
+from localsvm.engine._blocks import Partitions
+from localsvm.engine._checkpoint import Checkpoint, Statistics as Statistics
 from localsvm.engine._drivers import cancel_event
 from localsvm.engine._lazy import is_lazy, predict_lazily
 from localsvm.engine._lock import FolderInUseError
@@ -10,10 +10,9 @@ from localsvm.engine._memory import MemoryNeed, NotEnoughMemoryError
 from localsvm.engine._open import is_partitioned, open_partitions
 from localsvm.engine._options import options
 from localsvm.engine._parquet import UnreadablePartitionError
-from localsvm.engine._partitions import Partitions
 from localsvm.engine._queries import predict_blocks
 from localsvm.engine._source import Batches
-from localsvm.engine._spool import (
+from localsvm.engine._store import (
     read_array,
     read_rows,
     save_array,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from localsvm._threads import effective_n_jobs
+from localsvm.engine._blocks import Partitions
 from localsvm.engine._checkpoint import Checkpoint
 from localsvm.engine._dask import (
     DaskDriver,
@@ -24,9 +25,8 @@ from localsvm.engine._identity import describe
 from localsvm.engine._lock import locked_folder
 from localsvm.engine._options import EngineOptions, current_options
 from localsvm.engine._parquet import is_dataset, open_parquet
-from localsvm.engine._partitions import Partitions
 from localsvm.engine._source import Batches, Source, open_batches
-from localsvm.engine._spool import spool
+from localsvm.engine._store import spool
 
 
 def is_partitioned(X: Any) -> bool:

@@ -1,17 +1,40 @@
 """Estimators: one file per method."""
 
-from localsvm.estimators._clustered import ClusteredSVC
-from localsvm.estimators._clustered_cv import ClusteredSVCCV
-from localsvm.estimators._generalization_bound import GeneralizationBound
-from localsvm.estimators._gradient_metric import GradientMetric
-from localsvm.estimators._local import LocalSVC
-from localsvm.estimators._local_cv import LocalSVCCV
-from localsvm.estimators._locally_linear import LocallyLinearSVC
-from localsvm.estimators._mixture import MixtureSVC
-from localsvm.estimators._neighbor import NeighborSVC
+from localsvm.estimators._local import (
+    BaseLocalSVC as BaseLocalSVC,
+    GlobalModel as GlobalModel,
+    LocalSVC,
+    LocalSVCCV,
+    NeighborSVC,
+    Router as Router,
+)
+from localsvm.estimators._mixture import (
+    CenterGate as CenterGate,
+    MixtureModel as MixtureModel,
+    MixtureSVC,
+    SoftmaxGate as SoftmaxGate,
+    TwoLevelGate as TwoLevelGate,
+)
 from localsvm.estimators._reduced import ReducedSVC
-from localsvm.estimators._staged import StagedSVC
-from localsvm.estimators._support_cluster import SupportClusterSVC
+from localsvm.estimators._regional import (
+    BaseRegionalSVC as BaseRegionalSVC,
+    ClusteredSVC,
+    ClusteredSVCCV,
+    GeneralizationBound,
+    GradientMetric,
+    LocallyLinearSVC,
+    RegionalModel as RegionalModel,
+)
+from localsvm.estimators._staged import (
+    Preparation as Preparation,
+    QuantileMap as QuantileMap,
+    StagedSVC,
+)
+from localsvm.estimators._support_cluster import (
+    ClusterMachine as ClusterMachine,
+    SupportClusterSVC,
+    as_gaussians as as_gaussians,
+)
 
 __all__ = [
     "ClusteredSVC",

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -29,7 +27,7 @@ from localsvm._checks import (
     unchanged_on_failure,
     warn_if_unscaled,
 )
-from localsvm._progress import stage
+from localsvm._clock import StageClock
 from localsvm._seeds import draw_seed, seeded_clone
 from localsvm.engine import (
     Partitions,
@@ -40,77 +38,8 @@ from localsvm.engine import (
     predict_lazily,
 )
 from localsvm.estimators._metric import METRICS, fit_metric, in_columns, map_rows
+from localsvm.rows import Rows
 from localsvm.solvers import Status
-
-
-@dataclass(frozen=True)
-class TrainingRows:
-    """Validated training data.
-
-    Attributes
-    ----------
-    X : ndarray or CSR of shape (n_samples, n_features), float32 or float64
-    class_index : ndarray of shape (n_samples,), int32
-        Position of each row's label in ``classes_``.
-    sample_weight : ndarray of shape (n_samples,)
-    penalty_weight : ndarray of shape (n_samples,)
-        Sample weight times class weight.
-    """
-
-    X: Any
-    class_index: NDArray[np.int32]
-    sample_weight: NDArray[np.float64]
-    penalty_weight: NDArray[np.float64]
-
-    def class_counts(
-        self, regions: NDArray[np.integer], shape: tuple[int, int]
-    ) -> NDArray[np.float64]:
-        """Sample weights of each class in each region, of the given shape.
-
-        ``regions`` holds the region of each row, -1 for none.
-        """
-        placed = regions >= 0
-        place = regions[placed].astype(np.intp) * shape[1] + self.class_index[placed]
-        counts = np.bincount(place, self.sample_weight[placed], shape[0] * shape[1])
-        return counts.astype(np.float64).reshape(shape)
-
-    def take(self, index: NDArray[np.intp]) -> TrainingRows:
-        """Part of the rows."""
-        return TrainingRows(
-            self.X[index],
-            self.class_index[index],
-            self.sample_weight[index],
-            self.penalty_weight[index],
-        )
-
-
-@dataclass
-class StageClock:
-    """Seconds per stage of a fit, and what is left of ``max_time``."""
-
-    max_time: float | None = None
-    seconds: dict[str, float] = field(default_factory=dict)
-    _start: float = field(default_factory=lambda: time.perf_counter())
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Add the time spent inside to the stage ``name``, and tell who listens."""
-        start = time.perf_counter()
-        with stage(name):
-            yield
-        spent = time.perf_counter() - start
-        self.seconds[name] = self.seconds.get(name, 0.0) + spent
-
-    def remaining(self) -> float | None:
-        """Seconds left, or None without a limit."""
-        if self.max_time is None:
-            return None
-        return max(0.0, self.max_time - (time.perf_counter() - self._start))
-
-    @property
-    def deadline(self) -> float | None:
-        """When the time is over, as of ``time.perf_counter``; None without a limit."""
-        return None if self.max_time is None else self._start + self.max_time
 
 
 class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -252,7 +181,7 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
             del self.feature_names_in_
 
     def _fit_by(
-        self, method: Callable[[TrainingRows], Any], X: Any, y: Any, sample_weight: Any
+        self, method: Callable[[Rows], Any], X: Any, y: Any, sample_weight: Any
     ) -> Any:
         """Call ``method`` on the checked and mapped rows."""
         with unchanged_on_failure(self):
@@ -267,12 +196,12 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _check_parameters(self) -> None: ...
 
     @abstractmethod
-    def _fit(self, rows: TrainingRows) -> None: ...
+    def _fit(self, rows: Rows) -> None: ...
 
     @abstractmethod
     def _decide(self, X: Any) -> NDArray[Any]: ...
 
-    def _check_training_rows(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
+    def _check_training_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         X, y = check_rows(self, X, y)
         check_classification_targets(y)
         self.classes_, class_index = np.unique(y, return_inverse=True)
@@ -280,7 +209,7 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         penalty_weight = self._penalty_weight(y, class_index, weight)
         self._warn_of_scales(X)
         self.feature_range_, self.integer_features_ = exact_range(X, weight)
-        return TrainingRows(X, class_index.astype(np.int32), weight, penalty_weight)
+        return Rows(X, class_index.astype(np.int32), weight, penalty_weight)
 
     def _warn_of_scales(self, X: Any) -> None:
         """Warn of columns that distances and penalties would not see."""
@@ -288,7 +217,7 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         if self._warns_of_scales and not mapped:
             warn_if_unscaled(X, getattr(self, "feature_names_in_", None))
 
-    def _learn_metric(self, rows: TrainingRows, clock: StageClock) -> TrainingRows:
+    def _learn_metric(self, rows: Rows, clock: StageClock) -> Rows:
         """Fit the metric, if there is one, and map the rows."""
         if not self._takes_metric:
             return rows

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
 
-from localsvm.estimators._base import TrainingRows, winning_labels
+from localsvm.estimators._base import winning_labels
+from localsvm.rows import Rows
 
 
 def score_decisions(
-    classes: NDArray[Any], decisions: NDArray[Any], test: TrainingRows, scoring: Any
+    classes: NDArray[Any], decisions: NDArray[Any], test: Rows, scoring: Any
 ) -> float:
     """Score decision values of test rows; None is accuracy with sample weights."""
     candidate = _ScoredFold(classes, decisions)

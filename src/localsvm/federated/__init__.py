@@ -4,7 +4,7 @@ from localsvm.federated._ledger import Ledger
 from localsvm.federated._merge import merge
 from localsvm.federated._partition import random_centers
 from localsvm.federated._party import Party
-from localsvm.federated._privacy import dp, min_size, none
+from localsvm.federated._privacy import PrivacyLevel as PrivacyLevel, dp, min_size, none
 from localsvm.federated._records import PartyRecord
 from localsvm.federated._shared import SharedSummary
 

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from localsvm._checks import integer, one_of
-from localsvm.cluster import GaussianSummary, summarize_rows
-from localsvm.cluster._centers import NearestCenters
+from localsvm.cluster import GaussianSummary, NearestCenters, summarize_rows
 from localsvm.federated._privacy import dp, spread_bounds
 
 

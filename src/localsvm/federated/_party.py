@@ -23,9 +23,9 @@ from localsvm._seeds import draw_seed
 from localsvm.cluster import (
     GaussianSummary,
     ThresholdClustering,
+    map_classes,
     summarize_classes,
 )
-from localsvm.cluster._summarize import map_classes
 from localsvm.federated._encoding import (
     Lattice,
     half_diagonal,

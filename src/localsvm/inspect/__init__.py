@@ -12,6 +12,7 @@ from localsvm.inspect._explanation import (
 )
 from localsvm.inspect._fit_report import FitReportDisplay
 from localsvm.inspect._intervals import Estimate
+from localsvm.inspect._peer_race import cpu_seconds as cpu_seconds
 from localsvm.inspect._peers import PeerScore, compare_peers
 from localsvm.inspect._region_map import RegionMapDisplay
 from localsvm.inspect._region_row import RegionRow, TopFeature
@@ -19,7 +20,7 @@ from localsvm.inspect._region_table import RegionTable, region_table
 from localsvm.inspect._region_weights import RegionWeightsDisplay
 from localsvm.inspect._reliability import ReliabilityDisplay
 from localsvm.inspect._report import write_report
-from localsvm.inspect._scores import Scores, score_model
+from localsvm.inspect._scores import REMEDY as REMEDY, Scores, score_model
 
 __all__ = [
     "Border",

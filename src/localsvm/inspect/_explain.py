@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from localsvm._threads import single_threaded_libraries
-from localsvm.data._frames import as_frame
+from localsvm.data import as_frame
 from localsvm.estimators import NeighborSVC
 from localsvm.inspect._explanation import ColumnContribution, Explanation, Margin
 from localsvm.inspect._free_columns import fixed_columns

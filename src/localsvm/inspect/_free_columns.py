@@ -8,8 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.data import BooleanColumn, CategoryColumn, NumberColumn, TableEncoder
-from localsvm.data._frames import close_names
+from localsvm.data import (
+    BooleanColumn,
+    CategoryColumn,
+    NumberColumn,
+    TableEncoder,
+    close_names,
+)
 from localsvm.inspect._labels import is_missing
 from localsvm.inspect._local_view import Floats
 from localsvm.inspect._opened import OpenedModel

@@ -15,8 +15,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from localsvm._extras import require
-from localsvm.data import BooleanColumn, NumberColumn, TableEncoder
-from localsvm.data._frames import as_frame
+from localsvm.data import BooleanColumn, NumberColumn, TableEncoder, as_frame
 from localsvm.inspect._labels import is_missing
 
 # Steps for which numbers may be names of categories.

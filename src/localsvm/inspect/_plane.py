@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import ndimage, sparse
 from sklearn.decomposition import PCA
 
-from localsvm.data._frames import as_frame
+from localsvm.data import as_frame
 from localsvm.estimators import SupportClusterSVC
 from localsvm.inspect._opened import OpenedModel
 from localsvm.inspect._region_table import as_matrix

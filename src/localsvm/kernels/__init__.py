@@ -1,6 +1,11 @@
 """Kernels: what they are in NumPy, and what the core is told of them."""
 
-from localsvm.kernels._kernel import Kernel, scale_gamma
+from localsvm.kernels._kernel import (
+    Kernel,
+    entry_moments as entry_moments,
+    gamma_of_moments as gamma_of_moments,
+    scale_gamma,
+)
 from localsvm.kernels._probability_product import (
     ClusterKernel,
     Gaussians,

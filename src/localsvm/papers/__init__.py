@@ -9,9 +9,18 @@ from localsvm.papers._definition import Data, Method, Part, Run, Selection, Spli
 from localsvm.papers._experiment import Cell, Experiment, Paper, Size, Table
 from localsvm.papers._printed import Printed, read_printed
 from localsvm.papers._registry import find_experiments, list_papers
+from localsvm.papers._report import (
+    draw_picture as draw_picture,
+    write_report as write_report,
+)
 from localsvm.papers._results import CellResult, Result, fill_table
-from localsvm.papers._runner import Summary, run_experiments
+from localsvm.papers._runner import (
+    Summary,
+    drop_old_records as drop_old_records,
+    run_experiments,
+)
 from localsvm.papers._store import Store
+from localsvm.papers._text import table_lines as table_lines
 
 __all__ = [
     "Cell",

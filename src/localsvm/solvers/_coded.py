@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from localsvm import _core
-from localsvm._rows import as_rows
+from localsvm.rows import as_rows
 
 
 @dataclass(frozen=True)

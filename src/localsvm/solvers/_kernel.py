@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm import _core
-from localsvm._rows import as_rows
+from localsvm.rows import as_rows
 from localsvm.solvers._limits import RunLimits
 
 # More than any matrix takes, and an integer of the core.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm import _core
-from localsvm._rows import as_rows
+from localsvm.rows import as_rows
 from localsvm.solvers._limits import RunLimits
 
 Status = _core.Status

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from localsvm import _core
-from localsvm._rows import as_rows, row_numbers
+from localsvm.rows import as_rows, row_numbers
 from localsvm.solvers._kernel import CoreKernel, KernelOptions
 from localsvm.solvers._large_models import LargeModel
 

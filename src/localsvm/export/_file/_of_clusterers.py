@@ -13,9 +13,9 @@ from localsvm.cluster import (
     PDDP,
     ParallelKMeans,
     SampledKMeans,
+    SplitTree,
     ThresholdClustering,
 )
-from localsvm.cluster._pddp import _Tree
 from localsvm.export._file._common import COLUMNS
 from localsvm.export._file._fields import (
     Array,
@@ -94,7 +94,7 @@ SPECS = (
             "n_clusters_": Whole(1, dim="clusters"),
             "cluster_scatters_": doubles("clusters", low=0),
             "_tree": Record(
-                _Tree,
+                SplitTree,
                 directions=doubles("cuts", "columns"),
                 offsets=doubles("cuts"),
                 content=indices("nodes", low=-(2**62), below="cuts"),

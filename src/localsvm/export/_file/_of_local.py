@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from localsvm.estimators import LocalSVC, LocalSVCCV, NeighborSVC
-from localsvm.estimators._global_model import GlobalModel
-from localsvm.estimators._router import Router
+from localsvm.estimators import GlobalModel, LocalSVC, LocalSVCCV, NeighborSVC, Router
 from localsvm.export._file._common import (
     KERNEL,
     MAPPED_CLASSIFIER,

@@ -7,9 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from localsvm.estimators import MixtureSVC
-from localsvm.estimators._gates import CenterGate, SoftmaxGate, TwoLevelGate
-from localsvm.estimators._mixture_model import MixtureModel
+from localsvm.estimators import (
+    CenterGate,
+    MixtureModel,
+    MixtureSVC,
+    SoftmaxGate,
+    TwoLevelGate,
+)
 from localsvm.export._file._common import MAPPED_CLASSIFIER, REGIONS
 from localsvm.export._file._fields import (
     Array,

@@ -6,8 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from localsvm.cluster import HardRegions, LocalCoordinates, SoftRegions
-from localsvm.estimators import ClusteredSVC, ClusteredSVCCV, LocallyLinearSVC
-from localsvm.estimators._regional_model import RegionalModel
+from localsvm.estimators import (
+    ClusteredSVC,
+    ClusteredSVCCV,
+    LocallyLinearSVC,
+    RegionalModel,
+)
 from localsvm.export._file._common import MAPPED_CLASSIFIER, REGIONS, SEARCHED
 from localsvm.export._file._fields import (
     Number,

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from localsvm.data import RowSketch
-from localsvm.data._row_sketch import MOST_BYTES, MOST_PROBES
+from localsvm.data import MOST_BYTES, MOST_PROBES, RowSketch
 from localsvm.export._file._fields import Array, Whole
 from localsvm.export._file._specs import Record
 

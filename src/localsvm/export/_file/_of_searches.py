@@ -9,8 +9,12 @@ from typing import Any
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from localsvm.cluster import KernelNeighbors, ShortListNeighbors, TreeNeighbors
-from localsvm.cluster._neighbors import fit_search
+from localsvm.cluster import (
+    KernelNeighbors,
+    ShortListNeighbors,
+    TreeNeighbors,
+    fit_search,
+)
 from localsvm.export._file._common import KERNEL
 from localsvm.export._file._fields import Field, Whole
 from localsvm.export._file._objects import read_object, width_of, write_object

@@ -8,8 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from localsvm.estimators import ClusteredSVC, LocalSVC, StagedSVC
-from localsvm.estimators._preparation import Preparation, QuantileMap
+from localsvm.estimators import (
+    ClusteredSVC,
+    LocalSVC,
+    Preparation,
+    QuantileMap,
+    StagedSVC,
+)
 from localsvm.export._file._common import CLASSIFIER, REGIONS
 from localsvm.export._file._fields import (
     Field,

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from localsvm._clock import StageClock
 from localsvm.cluster import GaussianSummary, ThresholdClustering
-from localsvm.estimators import SupportClusterSVC
-from localsvm.estimators._base import StageClock
-from localsvm.estimators._cluster_machine import ClusterMachine, as_gaussians
+from localsvm.estimators import ClusterMachine, SupportClusterSVC, as_gaussians
 from localsvm.export._file._common import COLUMNS, RANGES, check_ends
 from localsvm.export._file._fields import (
     Classes,

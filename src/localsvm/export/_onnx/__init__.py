@@ -1,12 +1,14 @@
 """Fitted models as ONNX graphs of standard operators."""
 
 # Each of these lets its functions answer for a family of estimators.
-from localsvm.export._onnx import _kernels as _kernels
-from localsvm.export._onnx import _local as _local
-from localsvm.export._onnx import _mixture as _mixture
-from localsvm.export._onnx import _regional as _regional
-from localsvm.export._onnx import _staged as _staged
-from localsvm.export._onnx import _support_cluster as _support_cluster
+from localsvm.export._onnx import (
+    _kernels as _kernels,
+    _local as _local,
+    _mixture as _mixture,
+    _regional as _regional,
+    _staged as _staged,
+    _support_cluster as _support_cluster,
+)
 from localsvm.export._onnx._feed import onnx_inputs
 from localsvm.export._onnx._model import to_onnx, write_onnx
 from localsvm.export._onnx._skl2onnx import register_converters

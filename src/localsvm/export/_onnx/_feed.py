@@ -8,9 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.data._columns._booleans import as_truth
-from localsvm.data._columns._values import as_days, as_numbers, factorize
-from localsvm.data._frames import absent_columns, as_frame
+from localsvm.data import (
+    absent_columns,
+    as_days,
+    as_frame,
+    as_numbers,
+    as_truth,
+    factorize,
+)
 from localsvm.export._onnx._graph import onnx_module
 
 

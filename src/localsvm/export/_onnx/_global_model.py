@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from localsvm.estimators._global_model import GlobalModel
+from localsvm.estimators import GlobalModel
 from localsvm.export._onnx._answer import answer, is_known
 from localsvm.export._onnx._graph import Graph
 from localsvm.export._onnx._tensor import Tensor

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.estimators import LocalSVC, LocalSVCCV
-from localsvm.estimators._local_base import BaseLocalSVC
+from localsvm.estimators import BaseLocalSVC, LocalSVC, LocalSVCCV
 from localsvm.export._onnx._answer import Answer, answers, rounded
 from localsvm.export._onnx._centers import squared_distances
 from localsvm.export._onnx._equal_vectors import with_distinct_vectors

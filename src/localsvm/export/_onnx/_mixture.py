@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from localsvm.estimators import MixtureSVC
-from localsvm.estimators._gates import CenterGate, SoftmaxGate, TwoLevelGate
+from localsvm.estimators import CenterGate, MixtureSVC, SoftmaxGate, TwoLevelGate
 from localsvm.export._onnx._answer import Answer, answers, rounded
 from localsvm.export._onnx._graph import Graph
 from localsvm.export._onnx._tensor import Tensor

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from localsvm.cluster import HardRegions, LocalCoordinates, SoftRegions
-from localsvm.cluster._local_coordinates import RIDGE
-from localsvm.estimators import ClusteredSVC, ClusteredSVCCV, LocallyLinearSVC
-from localsvm.estimators._clustered_base import BaseRegionalSVC
-from localsvm.estimators._regional_model import RegionalModel
+from localsvm.cluster import RIDGE, HardRegions, LocalCoordinates, SoftRegions
+from localsvm.estimators import (
+    BaseRegionalSVC,
+    ClusteredSVC,
+    ClusteredSVCCV,
+    LocallyLinearSVC,
+    RegionalModel,
+)
 from localsvm.export._onnx._answer import Answer, answers, rounded
 from localsvm.export._onnx._centers import (
     center_scores,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from localsvm.cluster import KernelNeighbors, TreeNeighbors
-from localsvm.estimators._router import Router
+from localsvm.estimators import Router
 from localsvm.export._onnx._centers import center_scores, squared_distances
 from localsvm.export._onnx._equal_vectors import first_of_equals
 from localsvm.export._onnx._graph import Graph

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.pipeline import make_pipeline
 
 from localsvm._extras import require
-from localsvm.data._frames import as_frame
+from localsvm.data import as_frame
 from localsvm.export._onnx._graph import IR_VERSION, OPSETS, onnx_module
 from localsvm.export._onnx._skl2onnx import convert_transformer, shape_transformer
 from localsvm.export._onnx._transformers import STEPS

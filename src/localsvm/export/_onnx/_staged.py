@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.estimators import StagedSVC
-from localsvm.estimators._preparation import Preparation, QuantileMap
+from localsvm.estimators import Preparation, QuantileMap, StagedSVC
 from localsvm.export._onnx._answer import Answer, answer, answers
 from localsvm.export._onnx._graph import Graph
 from localsvm.export._onnx._tensor import Tensor

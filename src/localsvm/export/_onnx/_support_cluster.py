@@ -8,8 +8,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.estimators import SupportClusterSVC
-from localsvm.estimators._cluster_machine import ClusterMachine
+from localsvm.estimators import ClusterMachine, SupportClusterSVC
 from localsvm.export._onnx._answer import Answer, answers, rounded
 from localsvm.export._onnx._graph import Graph
 from localsvm.export._onnx._tensor import Tensor

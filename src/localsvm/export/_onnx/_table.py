@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from localsvm.data import (
+    DAYS_OF_WEEK,
+    DAYS_OF_YEAR,
     BooleanColumn,
     CategoryColumn,
     DateColumn,
     NumberColumn,
     TableEncoder,
 )
-from localsvm.data._columns._dates import DAYS_OF_WEEK, DAYS_OF_YEAR
 from localsvm.export._onnx._graph import Graph
 from localsvm.export._onnx._tensor import Tensor
 

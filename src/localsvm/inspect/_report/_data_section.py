@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
-from localsvm.data import TableEncoder
-from localsvm.data._frames import as_frame
+from localsvm.data import TableEncoder, as_frame
 from localsvm.inspect._labels import LabelCoding
 from localsvm.inspect._report._text import clean, number, percent
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm.estimators import LocalSVCCV
-from localsvm.estimators._base import TrainingRows
 from localsvm.papers._definition import Method
 from localsvm.papers._selection import Choice, Folds, grid_search
+from localsvm.rows import Rows
 
 # As a number of neighbours: all training rows, whatever their number.
 ALL = 1_000_000
@@ -113,7 +113,7 @@ def _cross_validated(
 class _SearchAlone(LocalSVCCV):
     """Ends with the choice, since others fit the model."""
 
-    def _fit(self, rows: TrainingRows) -> None:
+    def _fit(self, rows: Rows) -> None:
         self._search(rows, self._draw_seed(), None)
         self.fit_report_ = {}
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm import SupportClusterSVC
-from localsvm.federated import Party, merge, min_size, none
-from localsvm.federated._privacy import PrivacyLevel
+from localsvm.federated import Party, PrivacyLevel, merge, min_size, none
 
 # Table 2: rows of the parties, which take the file in its order.
 PARTY_ROWS = (10_050, 10_050, 10_062)

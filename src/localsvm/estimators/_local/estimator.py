@@ -1,0 +1,395 @@
+"""FastLSVM: kernel SVMs on a cover of neighbourhoods."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localsvm._checks import (
+    check_parameters,
+    integer,
+    list_of,
+    mapping_of,
+    one_of,
+    real,
+)
+from localsvm._clock import StageClock
+from localsvm.cluster import fit_search, make_search, neighborhood_sizes
+from localsvm.engine import Partitions, Statistics
+from localsvm.estimators._base import check_solution
+from localsvm.estimators._local.blocks import Shuffle
+from localsvm.estimators._local.cover import Cells, CellTask
+from localsvm.estimators._local.kernel import (
+    KernelSetting,
+)
+from localsvm.estimators._local.passes import (
+    cell_need,
+    gather_cells,
+    grow_tree,
+    require_room_for_rows,
+    sample_partitions,
+    solve_cells,
+)
+from localsvm.estimators._local.prior import GLOBAL_MODELS
+from localsvm.estimators._local.router import Router
+from localsvm.estimators._local.steps import BaseLocalSVC
+from localsvm.passes import scale_gamma_of
+from localsvm.rows import Rows, row_numbers
+from localsvm.solvers import (
+    LocalKernel,
+)
+
+
+class LocalSVC(BaseLocalSVC):
+    r"""Kernel SVMs on neighbourhoods that cover the data (FastLSVM).
+
+    Random rows become centres until the :math:`k'` nearest rows of the centres cover
+    all rows; a kernel SVM is fitted to the k nearest rows of each centre; a query is
+    answered by the SVM that its nearest training row is assigned to. For data with an
+    intricate boundary, too large for :class:`~sklearn.svm.SVC`: the cost of fitting is
+    nearly linear in the number of rows.
+
+    Parameters
+    ----------
+    n_neighbors : int or "auto", default="auto"
+        Rows k of a neighbourhood, counting equal rows once. "auto" is 100, or all rows
+        if there are fewer. With all rows it is one SVM: the global one.
+    n_assigned : int or None, default=None
+        Rows k' that a neighbourhood answers for, at most k; None is a quarter of k.
+        Smaller is closer to :class:`NeighborSVC`, and slower: there are about 2 n / k'
+        neighbourhoods.
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+    C : float, default=10.0
+        Penalty of margin errors.
+    gamma : float, "local", "scale" or "auto", default="local"
+        Width of the kernel. "local" is 1 / (median squared distance of a
+        neighbourhood's rows to its centre), which needs no knowledge of units and
+        follows the density of the data; the polynomial kernel has no width, and takes
+        it as "scale". The others are as in :class:`~sklearn.svm.SVC`.
+    gamma_factor : float, default=1.0
+        Multiplies gamma.
+    degree : int, default=3
+    coef0 : float, default=0.0
+        Power and constant of the polynomial kernel; 0 makes it homogeneous.
+    local_grid : dict or None, default=None
+        Local model selection: lists of factors, e.g. ``{"C": [0.1, 1, 10], "gamma":
+        [0.5, 1, 2]}``. Each neighbourhood takes the pair with the fewest errors in a
+        3-fold validation on its own rows. Costs about three fits per pair.
+    shrink : float, default=0.0
+        How much of a global model g the local SVMs are given: they learn what is to be
+        added to ``shrink * g(x)``. 0 fits no global model; 1 helps where labels are
+        noisy or neighbourhoods small, most of all with a small C.
+    global_model : classifier with ``decision_function`` or None, default=None
+        None is :class:`ClusteredSVC` with its defaults. For noisy labels give one that
+        withstands them, e.g. a linear one. Its ``random_state`` is used unless it is
+        None.
+    route : {"row", "center"}, default="row"
+        How a query finds its model. "row" is the paper: by its nearest training row;
+        the model keeps all rows. "center": by the nearest centre; the model keeps
+        centres and support vectors only. For rows in partitions "row" is refused if
+        they do not fit into the memory of this process.
+    neighbors : {"auto", "kd_tree", "brute"} or search object, default="auto"
+        The neighbour search; see :class:`~localsvm.cluster.NeighborhoodCover`. Rows are
+        near in the kernel's feature space: that is Euclidean order for linear and RBF
+        kernels; for polynomials see :class:`~localsvm.cluster.KernelNeighbors`.
+    metric : transformer or None, default=None
+        Maps the rows before all else, queries too, e.g. :class:`GradientMetric`; a copy
+        is fitted to the labels and weights of the training rows. Its ``random_state``
+        is used unless it is None.
+    class_weight : dict, "balanced" or None, default=None
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions in a neighbourhood. 0 is as small
+        as the rounding of the numbers allows.
+    max_iter : int or "auto", default="auto"
+        Steps of the solver per pair of classes. -1 is ten million, or 100 per row if
+        that is more. "auto" is 50 k, but at least 20,000: plenty unless C is very
+        large; as -1 if k is all rows.
+    max_time : float or None, default=None
+        Seconds for the whole fit. The search for neighbours is not cut short, the
+        solver is. Neighbourhoods that there is no time for answer with the class of
+        most weight among their rows, or as the global model does.
+    cache_size : float, default=200
+        Megabytes for kernel rows of a neighbourhood with more than 2000 rows.
+    random_state : int, RandomState instance or None, default=None
+        Chooses the centres.
+    n_jobs : int or None, default=None
+        Threads; they do not change the model.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    metric_ : object or None
+        The fitted metric.
+    global_model_ : object or None
+        The fitted global model, if there is ``shrink``.
+    shrink_ : float
+        ``shrink`` as used.
+    n_regions_ : int
+        Number of neighbourhoods.
+    n_constant_regions_ : int
+        Those that hold one class and need no SVM.
+    region_sizes_ : ndarray of shape (n_regions,)
+        Distinct training rows assigned to each.
+    region_class_counts_ : ndarray of shape (n_regions, n_classes)
+        Training rows assigned to each, by class and sample weight.
+    center_indices_ : ndarray of shape (n_regions,)
+        Training row at each centre.
+    n_neighbors_, n_assigned_ : int
+        k and k' as used.
+    n_support_ : ndarray of shape (n_regions,)
+        Support vectors of each neighbourhood.
+    gamma_, C_ : ndarray of shape (n_regions,)
+        Width and penalty in each neighbourhood, 0 where there is no SVM.
+    duality_gap_ : float
+        Worst relative duality gap.
+    violation_ : float
+        Largest violation of the optimality conditions.
+    n_iter_ : int
+        Most steps in a neighbourhood.
+    fit_report_ : dict
+        Seconds per stage.
+    feature_range_ : ndarray of shape (2, n_features)
+        Smallest and largest value of each column; only of rows in memory.
+    integer_features_ : ndarray of shape (n_features,)
+        Whether all values of a column are integers; only of rows in memory.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+
+    See Also
+    --------
+    LocalSVCCV : Chooses C, gamma and the size of the neighbourhoods.
+    NeighborSVC : An SVM for each query; more exact and much slower to predict.
+
+    Notes
+    -----
+    Fitting costs 2 n / k' neighbour searches and as many SVMs of k rows, O(k² d) each
+    and more where C is large; prediction costs one nearest neighbour search and one SVM
+    evaluation per row.
+
+    Several classes: one SVM per pair of the classes that a neighbourhood holds. The
+    scores are votes plus the squeezed sum of decisions, as in scikit-learn; classes
+    that are not there score -1. A neighbourhood of one class answers with that class;
+    its decision is 1 or -1.
+
+    With ``shrink`` the loss of a row is :math:`\max(0, 1 - y\,(s\, g(x) + f(x)))`; a
+    pair of several classes gets half the difference of their g. The g of a training
+    row comes from a model without it, in three folds. The model is fitted to the
+    distinct rows with sample times class weights, if it takes any. Neighbourhoods of
+    one class answer as they do without.
+
+    Rows in partitions, dense ones, are brought together in cells of a k-d tree, about
+    as large as the largest partition. Centres are found in each cell by itself, which
+    makes some more of them. Neighbourhoods are the exact nearest rows of all cells: a
+    cell is searched if its box is nearer to a centre than the k-th row found so far.
+    With few columns that concerns cells next to each other; with many, most of them,
+    and larger partitions pay. With one cell the model is that of the rows in memory,
+    bit for bit, but for the rounding of sums of weights ("balanced") and of the
+    variance ("scale") if there are several partitions. A worker needs memory for two
+    cells with their trees, and the rows beyond the border. ``metric``, ``shrink``,
+    ``max_time``, a search of one's own and polynomials of degree two and more need all
+    rows in memory.
+
+    Corrections to the paper: see :class:`~localsvm.cluster.NeighborhoodCover`; and the
+    RBF kernel is printed without its minus sign, with gamma = 1 / sigma.
+
+    References
+    ----------
+    N. Segata, E. Blanzieri. Fast local support vector machines for large datasets.
+    Technical report DISI-08-063, University of Trento, 2008.
+
+    Examples
+    --------
+    >>> from localsvm import LocalSVC
+    >>> from localsvm.data import make_two_spirals
+    >>> X, y = make_two_spirals(2000, random_state=0)
+    >>> model = LocalSVC(n_neighbors=50, random_state=0).fit(X[:1500], y[:1500])
+    >>> model.score(X[1500:], y[1500:]) > 0.8
+    True
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int | str = "auto",
+        *,
+        n_assigned: int | None = None,
+        kernel: str = "rbf",
+        C: float = 10.0,
+        gamma: float | str = "local",
+        gamma_factor: float = 1.0,
+        degree: int = 3,
+        coef0: float = 0.0,
+        local_grid: Any = None,
+        shrink: float = 0.0,
+        global_model: Any = None,
+        route: str = "row",
+        neighbors: Any = "auto",
+        metric: Any = None,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int | str = "auto",
+        max_time: float | None = None,
+        cache_size: float = 200.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.n_assigned = n_assigned
+        self.kernel = kernel
+        self.C = C
+        self.gamma = gamma
+        self.gamma_factor = gamma_factor
+        self.degree = degree
+        self.coef0 = coef0
+        self.local_grid = local_grid
+        self.shrink = shrink
+        self.global_model = global_model
+        self.route = route
+        self.neighbors = neighbors
+        self.metric = metric
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.cache_size = cache_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        self._check_setting()
+        self._check_kernel_parameters()
+        factors = list_of(real(0))
+        check_parameters(
+            self,
+            n_assigned=one_of(None) | integer(1),
+            local_grid=one_of(None) | mapping_of(C=factors, gamma=factors),
+            shrink=real(0, closed="left"),
+            global_model=GLOBAL_MODELS,
+            route=one_of("row", "center"),
+            max_time=one_of(None) | real(0),
+        )
+
+    def _fit(self, rows: Rows) -> None:
+        sizes = neighborhood_sizes(self.n_neighbors, self.n_assigned, rows.X.shape[0])
+        local = self._with_grid(self._local_kernel(self._setting(), rows))
+        seed, clock = self._draw_seed(), StageClock(self.max_time)
+        with clock.stage("merge"):
+            merged = self._merge(rows, seed)
+        fitted = self._fit_global(merged, seed, clock) if self.shrink > 0 else None
+        merged = self._draw_to(merged, fitted, float(self.shrink))
+        regions = self._fit_setting(merged, sizes, local, seed, clock)
+        self._count_classes(rows, merged, regions)
+
+    def _setting(self) -> KernelSetting:
+        return KernelSetting(self.C, self.gamma, self.gamma_factor)
+
+    def _with_grid(self, local: LocalKernel) -> LocalKernel:
+        grid = {"C": [1.0], "gamma": [1.0], **(self.local_grid or {})}
+        return replace(
+            local,
+            C_factors=sorted(float(factor) for factor in grid["C"]),
+            gamma_factors=sorted(float(factor) for factor in grid["gamma"]),
+        )
+
+    def _fit_partitions(self, rows: Partitions) -> None:
+        """Algorithm 1 in cells of rows that lie together."""
+        self._check_for_partitions()
+        rows.require_memory(cell_need(self.n_neighbors, self.n_assigned))
+        seed, clock = rows.seed(self._draw_seed), StageClock()
+        with clock.stage("sample"):
+            found = sample_partitions(rows, seed)
+        class_weight = self._take_classes(found)
+        sizes = neighborhood_sizes(
+            self.n_neighbors, self.n_assigned, int(found["n_rows"])
+        )
+        if self.route == "row":
+            require_room_for_rows(rows, found)
+        with clock.stage("cells"):
+            shuffle = Shuffle(
+                grow_tree(found, sizes[0]),
+                self.classes_,
+                class_weight,
+                seed,
+                rows.folder / "shuffle",
+            )
+            cells = gather_cells(rows, shuffle)
+        with clock.stage("solve"):
+            task = self._cell_task(cells, sizes, found, seed)
+            solve_cells(rows, task)
+        with clock.stage("route"):
+            self._keep_cells(cells)
+        self.n_neighbors_, self.n_assigned_ = task.sizes
+        self.fit_report_ = clock.seconds
+
+    def _check_for_partitions(self) -> None:
+        """Refuse what needs all rows at once."""
+        wanted = {
+            "metric": (self.metric is None, "None"),
+            "shrink": (self.shrink == 0, "0"),
+            "max_time": (self.max_time is None, "None"),
+            "neighbors": (isinstance(self.neighbors, str), "the name of a search"),
+            "degree": (
+                self.kernel != "poly" or self.degree == 1,
+                "1, or another kernel",
+            ),
+        }
+        for name, (holds, words) in wanted.items():
+            if not holds:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} needs all rows in memory; for "
+                    f"rows in partitions expected {words}."
+                )
+
+    def _take_classes(self, found: Statistics) -> NDArray[np.float64]:
+        """Set the classes of all partitions; their weights."""
+        self._warn_of_scales(np.stack([found["low"], found["high"]]))
+        self.classes_, mass = found["classes"], found["mass"]
+        if not mass.any():
+            raise ValueError(
+                "Sample weights must contain at least one non-zero number."
+            )
+        self._penalty_weight(self.classes_, np.arange(len(mass)), mass)
+        return self._class_weight(self.classes_, mass)
+
+    def _cell_task(
+        self, cells: Cells, sizes: tuple[int, int], found: Statistics, seed: int
+    ) -> CellTask:
+        n_rows, n_columns = int(cells.n_rows.sum()), cells.low.shape[1]
+        k = min(sizes[0], n_rows)
+        local = self._kernel_of(
+            self._setting(), n_columns, lambda: scale_gamma_of(found)
+        )
+        return CellTask(
+            cells,
+            (k, min(sizes[1], k)),
+            self.neighbors,
+            seed,
+            self._with_grid(local),
+            replace(self._options(k, n_rows), n_threads=1),
+            len(self.classes_),
+        )
+
+    def _keep_cells(self, cells: Cells) -> None:
+        """Put the models of all cells into one, in the order of the cells."""
+        solved = cells.read_models()
+        check_solution(solved.models.endings, self)
+        self.metric_ = self.global_model_ = self._global = None
+        self.shrink_ = 0.0
+        self._describe(solved.models)
+        if self.route == "row":
+            X = cells.take(np.arange(len(solved.labels)))
+            support = row_numbers(solved.models.support, len(solved.labels))
+            self._models = replace(solved.models, support=support)
+            self._support_rows, routing, regions = X, X, solved.labels
+        else:
+            self._models, support = solved.models.compact()
+            self._support_rows = cells.take(support)
+            routing = cells.take(solved.centers)
+            regions = np.arange(self.n_regions_, dtype=np.int32)
+        search = fit_search(make_search(self.neighbors, routing, 1), routing)
+        self._router = Router(routing, search, regions)
+        self.center_indices_ = solved.first
+        self.region_sizes_ = np.bincount(solved.labels)
+        self.region_class_counts_ = solved.class_counts

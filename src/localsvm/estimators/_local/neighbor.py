@@ -1,0 +1,285 @@
+"""kNNSVM: a kernel SVM on the neighbours of each query."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localsvm._clock import StageClock
+from localsvm._threads import effective_n_jobs
+from localsvm.cluster import find_neighbors, fit_search, make_search, neighborhood_sizes
+from localsvm.estimators._base import check_solution
+from localsvm.estimators._local.kernel import (
+    BaseKernelClassifier,
+    KernelSetting,
+)
+from localsvm.rows import Rows, stored_as
+from localsvm.solvers import (
+    Endings,
+    LocalModels,
+    fit_neighborhoods,
+    local_gradients,
+)
+
+_BLOCK_QUERIES = 4096
+
+
+class NeighborSVC(BaseKernelClassifier):
+    r"""A kernel SVM on the nearest training rows of each query (kNNSVM).
+
+    Nothing is learned in advance: a query's k nearest rows *in the feature space of the
+    kernel* are found, an SVM is fitted to them, and it classifies the query (Eq. 1).
+    Between the nearest neighbour rule (k = 2, linear or RBF kernel) and the global SVM
+    (k = all rows). For small data and few queries; :class:`LocalSVC` is its fast
+    approximation.
+
+    Parameters
+    ----------
+    n_neighbors : int or "auto", default="auto"
+        Neighbours k, counting equal rows once. "auto" is 100, or all rows if there are
+        fewer.
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+    C : float, default=10.0
+    gamma : float, "local", "scale" or "auto", default="local"
+        "local" is 1 / (median squared distance of the neighbours to the nearest one).
+    gamma_factor : float, default=1.0
+    degree : int, default=3
+    coef0 : float, default=0.0
+    neighbors : {"auto", "kd_tree", "brute"} or search object, default="auto"
+        :class:`~localsvm.cluster.ShortListNeighbors` makes it SVM-KNN (Zhang et al.
+        2006): a cheap distance first, the exact one on a short list.
+    metric : transformer or None, default=None
+    class_weight : dict, "balanced" or None, default=None
+    tol : float, default=1e-3
+    max_iter : int or "auto", default="auto"
+    cache_size : float, default=200
+    random_state : int, RandomState instance or None, default=None
+        Only breaks ties between rows at the same distance.
+    n_jobs : int or None, default=None
+        Threads; they do not change the result. These parameters and those above are as
+        in :class:`LocalSVC`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    metric_ : object or None
+        The fitted metric.
+    n_neighbors_ : int
+        k as used.
+    row_indices_ : ndarray of shape (n_distinct,)
+        Training row of each distinct row, the first of its copies.
+    search_ : object with ``kneighbors``
+        The fitted search.
+    n_iter_ : int
+        Always 1: nothing is solved before there is a query.
+    fit_report_ : dict
+        Seconds per stage.
+    feature_range_ : ndarray of shape (2, n_features)
+        Smallest and largest value of each column; only of rows in memory.
+    integer_features_ : ndarray of shape (n_features,)
+        Whether all values of a column are integers; only of rows in memory.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+
+    See Also
+    --------
+    LocalSVC : Fits the SVMs in advance, on a cover of the data.
+
+    Notes
+    -----
+    Each query costs a search of k neighbours and an SVM of k rows, O(k² d) and more
+    where C is large; queries are solved in compiled code, many at a time. Neighbours of
+    one class need no SVM. Linear and RBF kernels keep the Euclidean order of the rows;
+    polynomial ones of degree two and more do not: see
+    :class:`~localsvm.cluster.KernelNeighbors`.
+
+    References
+    ----------
+    E. Blanzieri, F. Melgani. Nearest neighbor classification of remote sensing images
+    with the maximal margin principle. IEEE TGRS 46(6), 2008.
+
+    H. Zhang, A. Berg, M. Maire, J. Malik. SVM-KNN: Discriminative nearest neighbor
+    classification for visual category recognition. CVPR 2006.
+
+    Examples
+    --------
+    >>> from localsvm import NeighborSVC
+    >>> from localsvm.data import make_two_spirals
+    >>> X, y = make_two_spirals(2000, random_state=0)
+    >>> model = NeighborSVC(n_neighbors=30).fit(X[:1500], y[:1500])
+    >>> model.score(X[1500:], y[1500:]) > 0.8
+    True
+
+    SVM-KNN with a short list from five principal components:
+
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.decomposition import PCA
+    >>> from localsvm.cluster import ShortListNeighbors
+    >>> X, y = load_digits(return_X_y=True)
+    >>> search = ShortListNeighbors(PCA(5, random_state=0), n_candidates=100)
+    >>> model = NeighborSVC(n_neighbors=20, neighbors=search).fit(X[:1000], y[:1000])
+    >>> model.score(X[1000:], y[1000:]) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int | str = "auto",
+        *,
+        kernel: str = "rbf",
+        C: float = 10.0,
+        gamma: float | str = "local",
+        gamma_factor: float = 1.0,
+        degree: int = 3,
+        coef0: float = 0.0,
+        neighbors: Any = "auto",
+        metric: Any = None,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int | str = "auto",
+        cache_size: float = 200.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.kernel = kernel
+        self.C = C
+        self.gamma = gamma
+        self.gamma_factor = gamma_factor
+        self.degree = degree
+        self.coef0 = coef0
+        self.neighbors = neighbors
+        self.metric = metric
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cache_size = cache_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def neighborhood(self, X: Any) -> NDArray[np.intp]:
+        """Training rows that decide each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        indices : ndarray of shape (n_samples, n_neighbors)
+            Nearest first, as positions in the training data; of equal rows the first.
+        """
+        X = stored_as(self._check_query_rows(X), self._rows.X)
+        return np.asarray(self.row_indices_[self._find(X)])
+
+    def neighborhood_class_counts(self, X: Any) -> NDArray[np.intp]:
+        """Count the neighbours of each row by class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        counts : ndarray of shape (n_samples, n_classes)
+            Equal rows of one class count once.
+        """
+        X = stored_as(self._check_query_rows(X), self._rows.X)
+        found = self._rows.class_index[self._find(X)]
+        own = found[:, :, np.newaxis] == np.arange(len(self.classes_))
+        return np.asarray(own.sum(axis=1))
+
+    def local_coef(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Weights of the linear function that touches each row's decision.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        coef : ndarray of shape (n_samples, n_tasks, n_features)
+            The gradient of the decision at the row, while its neighbours stay the same.
+            For several classes, of the mean of a class's decisions against the others
+            among the neighbours; zero for classes that are not there, and where there
+            is but one.
+        intercept : ndarray of shape (n_samples, n_tasks)
+            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i. With a
+            metric this needs one that maps by ``X @ components_``.
+
+        Notes
+        -----
+        Costs two predictions: the SVMs of the rows are fitted once more.
+        """
+        X = self._check_query_rows(X)
+        stored = stored_as(X, self._rows.X)
+        gradients = [
+            self._gradients_of_block(stored[first : first + _BLOCK_QUERIES])
+            for first in range(0, stored.shape[0], _BLOCK_QUERIES)
+        ]
+        return self._touching(X, np.concatenate(gradients))
+
+    def _check_parameters(self) -> None:
+        self._check_setting()
+        self._check_kernel_parameters()
+
+    def _fit(self, rows: Rows) -> None:
+        clock = StageClock()
+        k, _ = neighborhood_sizes(self.n_neighbors, None, rows.X.shape[0])
+        with clock.stage("merge"):
+            merged = self._merge(rows, self._draw_seed())
+            self._rows, self.row_indices_ = merged.rows, merged.first
+            setting = KernelSetting(self.C, self.gamma, self.gamma_factor)
+            self._local = self._local_kernel(setting, rows)
+        X = self._rows.X
+        self.n_neighbors_ = min(k, X.shape[0])
+        with clock.stage("index"):
+            search = make_search(self.neighbors, X, self.n_neighbors_, self._kernel)
+            self.search_ = fit_search(search, X)
+        self.n_iter_ = 1
+        self.fit_report_ = clock.seconds
+
+    def _decide(self, X: Any) -> NDArray[Any]:
+        X = stored_as(X, self._rows.X)
+        parts = [
+            self._decide_block(X[first : first + _BLOCK_QUERIES])
+            for first in range(0, X.shape[0], _BLOCK_QUERIES)
+        ]
+        check_solution(Endings.joined([endings for _, endings in parts]), self)
+        return np.concatenate([scores for scores, _ in parts])
+
+    def _decide_block(self, X: Any) -> tuple[NDArray[Any], Endings]:
+        """Eq. 1 for some queries, and how their solves ended."""
+        rows, models = self._rows, self._fit_models(X)
+        scores = models.decide(
+            rows.X,
+            self._kernel,
+            rows.n_classes,
+            X,
+            np.arange(X.shape[0]),
+            effective_n_jobs(self.n_jobs),
+        )
+        return scores, models.endings
+
+    def _gradients_of_block(self, X: Any) -> NDArray[np.float64]:
+        rows = self._rows
+        return local_gradients(
+            self._fit_models(X),
+            rows.X,
+            self._kernel,
+            rows.n_classes,
+            X,
+            np.arange(X.shape[0]),
+        )
+
+    def _fit_models(self, X: Any) -> LocalModels:
+        """One SVM on the neighbours of each query."""
+        options = self._options(self.n_neighbors_, self._rows.X.shape[0])
+        return fit_neighborhoods(self._rows, self._find(X), self._local, options)
+
+    def _find(self, X: Any) -> NDArray[np.int32]:
+        """Neighbours of each query, as positions in the merged rows."""
+        n_rows = self._rows.X.shape[0]
+        return find_neighbors(self.search_, X, self.n_neighbors_, n_rows, self.n_jobs)

@@ -1,0 +1,320 @@
+"""Mixture of linear support vector machines (Fu, Robles-Kelly & Zhou 2010)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from localsvm._checks import (
+    boolean,
+    check_parameters,
+    check_squares,
+    class_weights,
+    integer,
+    one_of,
+    real,
+    with_methods,
+)
+from localsvm._clock import StageClock
+from localsvm.engine import Partitions
+from localsvm.estimators._metric import require_no_metric
+from localsvm.estimators._mixture.passes import PartitionFit
+from localsvm.estimators._mixture.steps import BaseMixture
+from localsvm.rows import Rows
+
+
+class MixtureSVC(BaseMixture):
+    r"""A few linear SVMs, a soft gate that chooses among them, fitted together by EM.
+
+    Each row belongs to every component to a part, its share by the gate. The linear SVM
+    of a component sees the rows that it is responsible for, the gate learns who is
+    responsible where, in turn. Use it where prediction must be as cheap as a handful of
+    dot products and the borders between regions soft: prediction costs 2 K of them for
+    K components, whatever the number of rows. Training costs some twenty rounds of K
+    linear SVMs and a softmax regression; :class:`ClusteredSVC` trains faster.
+
+    With ``gate="softmax"``, the default, component j has the share
+    :math:`g_j(x) = \mathrm{softmax}_j(a_j \cdot x + b_j)` and
+
+    .. math::
+
+        P(y \mid x) \propto \sum_j g_j(x)\, e^{-\max(0,\, 1 - y f_j(x))}, \quad
+        f_j(x) = w_j \cdot x + c_j
+
+    is maximised with the prior :math:`e^{-\|w_j\|^2 / (2 C)}` of every SVM. With
+    ``gate="paper"`` it is the model that [1]_ prints.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Number of components at the start, an upper bound.
+    gate : {"softmax", "paper"}, default="softmax"
+        "softmax" has the prior inside the gate, and its M-step is convex. "paper" is
+        :math:`\xi_j\, \mathrm{softmax}_j(-\tau \|x - v_j\|^2)`, for comparison: its
+        shares do not sum to one, and it tends to a single component.
+    levels : {1, 2}, default=1
+        2 puts a gate of groups above gates of the components of each group (Eq. 22).
+    n_groups : int or "auto", default="auto"
+        Groups at the start with ``levels=2``; "auto" is the square root of the number
+        of components.
+    tau : float or "scale", default="scale"
+        Sharpness of the gates at the start, and of the paper's gate throughout. "scale"
+        is 4 divided by the mean squared distance of a row to its centre.
+    C : float or "scale", default="scale"
+        Penalty of a margin error. "scale" is 10 divided by the mean squared norm of the
+        rows; with the other defaults the model then does not depend on the unit of
+        measurement.
+    prior : float, default=1e-3
+        :math:`\nu` of Eq. 18 to 20 as a part of all rows: what is taken from the mass
+        of a component in every step. The larger, the fewer components: those whose mass
+        it uses up are dropped.
+    gate_reg : float, default=0.0
+        Ridge of the softmax gate's weights, relative to the weight and the squared
+        scale of the rows. Noisy data gain from 1e-4 or so.
+    gate_steps : int, default=5
+        Steps of L-BFGS for the gate in each EM step.
+    min_responsibility : float, default=0.01
+        The SVM of a component does not see rows that it is responsible for to a smaller
+        part.
+    early_stopping : bool or "auto", default="auto"
+        Whether to set rows aside, stop when they are no longer classified better, and
+        keep the best step. "auto" does so above 10,000 rows.
+    validation_fraction : float, default=0.1
+        Part of the rows to set aside.
+    n_iter_no_change : int, default=5
+        EM steps without improvement after which to stop.
+    clusterer : clusterer with ``fit`` and ``predict``, or None, default=None
+        Gives the centres of the start. None is
+        :class:`~localsvm.cluster.SampledKMeans`.
+    metric : transformer or None, default=None
+        Maps the rows before all else, as in :class:`ClusteredSVC`.
+    fit_intercept : bool, default=True
+        Whether rows get a constant column. The intercept is penalised like a weight.
+    intercept_scaling : float or "scale", default="scale"
+        Value of that constant. "scale" is the root mean squared norm of the rows.
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies the sample weights by class; does not affect the start clusters.
+    tol : float, default=1e-4
+        EM stops when the log-likelihood rises by less per row.
+    max_iter : int, default=30
+        EM steps.
+    svm_tol : float, default=1e-2
+        Relative duality gap of the SVMs in each step.
+    svm_max_iter : int, default=200
+        Passes of an SVM in each step.
+    max_time : float or None, default=None
+        Seconds for the fit after the metric; the step at hand is completed, its gate
+        and SVMs are cut short.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the clusters, the rows set aside and the order of the rows in the solver.
+    n_jobs : int or None, default=None
+        Threads, over rows, components and classes. Results do not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+        Components that are left.
+    n_regions_ : int
+        The same.
+    coef_ : ndarray of shape (n_components, n_tasks, n_features)
+        Weights of the SVMs; one task for two classes, one per class otherwise. They and
+        ``gate_coef_`` are weights of the columns of X.
+    intercept_ : ndarray of shape (n_components, n_tasks)
+    gate_coef_ : ndarray of shape (n_components, n_features)
+        Slopes of the gate's logits; with two levels, those of the groups come first.
+    gate_intercept_ : ndarray of shape (n_components,)
+    component_mass_ : ndarray of shape (n_components,)
+        Sum of the responsibilities of each component.
+    region_sizes_ : ndarray of shape (n_components,)
+        Training rows that it is most responsible for.
+    region_class_counts_ : ndarray of shape (n_components, n_classes)
+        Those rows by class, by sample weight.
+    history_ : dict of ndarrays
+        One entry per EM step, the start first: "log_likelihood" (Eq. 8, priors
+        included), "accuracy" on the training rows, "validation_accuracy" with early
+        stopping, "n_components", "seconds", and of these "expect_seconds",
+        "gate_seconds" and "solve_seconds".
+    n_iter_ : int
+        The EM step that was kept.
+    converged_ : bool
+        Whether ``tol`` was reached.
+    C_, tau_ : float
+        Penalty and sharpness used.
+    intercept_scaling_ : float
+        The constant appended to the rows, 0 without intercept.
+    duality_gap_ : float
+        Largest relative duality gap of the last SVMs.
+    metric_ : object or None
+        The fitted metric.
+    clusterer_ : object
+        The fitted clusterer of the start.
+    fit_report_ : dict
+        Seconds of the stages "metric", "cluster", "expect", "gate" and "solve"; of
+        rows in partitions also "scan" and "write", and no "metric".
+    feature_range_ : ndarray of shape (2, n_features)
+        Smallest and largest value of each column; only of rows in memory.
+    integer_features_ : ndarray of shape (n_features,)
+        Whether all values of a column are integers; only of rows in memory.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+
+    See Also
+    --------
+    ClusteredSVC : One convex problem; more accurate per second of training.
+    sklearn.svm.LinearSVC : One linear SVM; what a single component is.
+
+    Notes
+    -----
+    Algorithm of Figure 2. Start: k-means, one linear SVM per cluster; a cluster of one
+    class gets that constant. E-step: Eq. 11. M-step: the gate by L-BFGS on all
+    components jointly, the SVMs by dual coordinate descent with the bounds
+    :math:`C q_{ij}`, from the duals of the step before, each as the same part of its
+    bound. A weight vector or gate that would lower the likelihood is not taken, so that
+    it never falls while the number of components is constant and ``prior`` is 0 (up to
+    the rows below ``min_responsibility``).
+
+    The printed paper is corrected as follows. (i) Its prior stands outside a gate that
+    is normalised already, so that Eq. 6 is no mixture and the likelihood prefers one
+    component; the softmax gate has the prior in :math:`b_j`. (ii) Its "RBF gate" is a
+    linear softmax, as :math:`\|x\|^2` cancels. (iii) Eq. 13 is minimised jointly;
+    Eq. 14 has the factor :math:`2 \tau`. (iv) The exponents of Eq. 21 are negative:
+    :math:`e^{-\max(0, 1 - f)} - e^{-\max(0, 1 + f)}`. (v) Eq. 20 keeps the heaviest
+    component when :math:`\nu` would take all. With the softmax gate the lightest is
+    dropped alone, and the rest may live on its rows: ten components of equal mass would
+    else vanish together. There the rule of Eq. 20 acts on the targets: those of
+    component j are scaled to sum to its mass minus :math:`\nu`.
+
+    Several classes share one gate: a component has an SVM of each class against the
+    rest and the loss of a label is the sum of theirs. One gate per class is
+    ``OneVsRestClassifier(MixtureSVC())``, which starts from the same clusters.
+
+    Cost of an EM step: about ``2 gate_steps`` matrix products of n d K for the gate,
+    and a few passes over each component's rows for the SVMs. Memory above the input: K
+    numbers per row, and a dual per class, row and component above
+    ``min_responsibility``.
+
+    Rows in partitions are read twice: once to scan them and to draw the k-means sample,
+    once to write them to files, those set aside apart. EM goes over these files: an EM
+    step reads them once for the E-step, about ``2 gate_steps`` times for the gate (for
+    each gate of two levels), and for the SVMs of every component a few times twice, by
+    selective block minimisation until the duality gap over all partitions is below
+    ``svm_tol``. Formulas, sample and rows set aside are those in memory; the SVMs are
+    others within ``svm_tol``, and so the steps are. In memory is a partition, with
+    about 4 K numbers per row, and some 400 MB at most for the rows that a solve is
+    about. The disk holds the rows, 2 K numbers per row, and two duals per class, row
+    and component. ``svm_max_iter`` counts passes over the partitions, in which rows of
+    float32 reach gaps of about 1e-5. ``clusterer`` is fitted to the sample
+    (:class:`~localsvm.cluster.ParallelKMeans` to all rows) and must have
+    ``cluster_centers_``; ``metric`` must be None.
+
+    References
+    ----------
+    .. [1] Fu, Z., Robles-Kelly, A. and Zhou, J. (2010). Mixing linear SVMs for
+       nonlinear classification. IEEE Transactions on Neural Networks 21(12):1963-1975.
+
+    Examples
+    --------
+    >>> from localsvm import MixtureSVC
+    >>> from localsvm.data import make_xor
+    >>> X, y = make_xor(400, random_state=0)
+    >>> model = MixtureSVC(n_components=4, random_state=0).fit(X, y)
+    >>> model.score(*make_xor(4000, random_state=1)) > 0.97
+    True
+    >>> model.gates(X).shape
+    (400, 4)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        gate: str = "softmax",
+        levels: int = 1,
+        n_groups: int | str = "auto",
+        tau: float | str = "scale",
+        C: float | str = "scale",
+        prior: float = 1e-3,
+        gate_reg: float = 0.0,
+        gate_steps: int = 5,
+        min_responsibility: float = 1e-2,
+        early_stopping: bool | str = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        clusterer: Any = None,
+        metric: Any = None,
+        fit_intercept: bool = True,
+        intercept_scaling: float | str = "scale",
+        class_weight: Any = None,
+        tol: float = 1e-4,
+        max_iter: int = 30,
+        svm_tol: float = 1e-2,
+        svm_max_iter: int = 200,
+        max_time: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.gate = gate
+        self.levels = levels
+        self.n_groups = n_groups
+        self.tau = tau
+        self.C = C
+        self.prior = prior
+        self.gate_reg = gate_reg
+        self.gate_steps = gate_steps
+        self.min_responsibility = min_responsibility
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.clusterer = clusterer
+        self.metric = metric
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.svm_tol = svm_tol
+        self.svm_max_iter = svm_max_iter
+        self.max_time = max_time
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        check_parameters(
+            self,
+            n_components=integer(1),
+            gate=one_of("softmax", "paper"),
+            levels=one_of(1, 2),
+            n_groups=integer(2) | one_of("auto"),
+            tau=real(0) | one_of("scale"),
+            C=real(0) | one_of("scale"),
+            prior=real(0, 1, closed="left"),
+            gate_reg=real(0, closed="left"),
+            gate_steps=integer(1),
+            min_responsibility=real(0, 1, closed="left"),
+            early_stopping=boolean() | one_of("auto"),
+            validation_fraction=real(0, 1),
+            n_iter_no_change=integer(1),
+            clusterer=one_of(None) | with_methods("fit", "predict"),
+            fit_intercept=boolean(),
+            intercept_scaling=real(0) | one_of("scale"),
+            class_weight=class_weights(),
+            tol=real(0, closed="left"),
+            max_iter=integer(1),
+            svm_tol=real(0),
+            svm_max_iter=integer(1),
+            max_time=one_of(None) | real(0),
+        )
+
+    def _fit(self, rows: Rows) -> None:
+        """Figure 2: start from clusters, then E-steps and M-steps in turn."""
+        check_squares(rows.X)
+        clock = StageClock(self.max_time)
+        seed = self._draw_seed()
+        training, validation = self._split(rows, seed)
+        fit = self._start(training, validation, seed, clock)
+        self._run(fit, self._watch(), seed)
+
+    def _fit_partitions(self, rows: Partitions) -> None:
+        require_no_metric(self)
+        PartitionFit(self, rows).run()

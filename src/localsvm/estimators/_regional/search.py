@@ -1,0 +1,323 @@
+"""Clustered SVM that chooses its own C, global_reg and number of regions."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import check_cv
+
+from localsvm._checks import (
+    check_parameters,
+    integer,
+    level_of_caller,
+    list_of,
+    one_of,
+    real,
+)
+from localsvm._clock import StageClock
+from localsvm._threads import map_in_threads
+from localsvm.estimators._base import check_solution
+from localsvm.estimators._grid_scores import (
+    best_setting,
+    results_table,
+    score_decisions,
+)
+from localsvm.estimators._regional.steps import BaseClusteredSVC
+from localsvm.rows import SCALED_C, Rows
+from localsvm.solvers import LinearSolution, SolverOptions, Status
+
+_SCALED_C_FACTORS = (0.1, 0.3, 1.0, 3.0)
+_CANDIDATE_CLUSTERS = (8, 50, 200)
+_ROWS_PER_CLUSTER = 20
+
+
+class ClusteredSVCCV(BaseClusteredSVC):
+    """Clustered SVM with C, global_reg and n_clusters chosen by cross-validation.
+
+    Each (fold, number of regions) is clustered once; each global_reg runs through C in
+    ascending order, every solution being the start of the next; the test rows of a fold
+    are assigned to regions once. The choice is that of a grid search over
+    :class:`ClusteredSVC` within the noise of clustering, at a small part of its cost.
+
+    Parameters
+    ----------
+    Cs : list of float or "scale", default="scale"
+        Penalties to try. "scale" tries 1, 3, 10 and 30 divided by the mean squared norm
+        of the rows.
+    global_regs : list of float, default=(1.0,)
+        Values of global_reg to try.
+    n_clusters : int, list of int or "auto", default="auto"
+        Numbers of regions to try. "auto" tries those of 8, 50 and 200 that leave 20
+        rows per region, or 1 if none does.
+    cv : int, cross-validation generator, iterable or None, default=None
+        As in :class:`~sklearn.model_selection.GridSearchCV`; None means 5 stratified
+        folds.
+    scoring : str, callable or None, default=None
+        None is accuracy, weighted by ``sample_weight``.
+    search_tol : float, default=0.03
+        Relative duality gap in the search, where the order of the settings matters and
+        not the last digit; the final fit stops at ``tol``.
+    assignment : {"soft", "hard"}, default="soft"
+    n_nearest : int, default=8
+    sharpness : float, default=2.0
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        Several classes: one against the rest, in parallel, or all classes in one
+        problem, which asks that a row's own class leads by a margin of one. The latter
+        is for soft assignment and the hinge loss.
+    clusterer : clusterer with ``fit`` and ``predict``, or None, default=None
+    metric : transformer or None, default=None
+        Learned once, on the rows of all folds.
+    fit_intercept : bool, default=True
+    intercept_scaling : float or "scale", default="scale"
+    class_weight : dict, "balanced" or None, default=None
+    tol : float, default=1e-3
+    max_iter : int, default=1000
+    max_time : float or None, default=None
+        Seconds for search and final fit after the metric. Settings that there is no
+        time to score have NaN in ``cv_results_``; one is scored in any case, with one
+        pass of the solver.
+    random_state : int, RandomState instance or None, default=None
+    n_jobs : int or None, default=None
+        Threads over (fold, number of regions).
+        These and the ones above are as in :class:`ClusteredSVC`.
+
+    Attributes
+    ----------
+    C_, global_reg_ : float
+    n_clusters_ : int
+        The chosen setting.
+    best_score_ : float
+        Its mean score over the folds.
+    best_params_ : dict
+        The setting as parameters of :class:`ClusteredSVC`.
+    cv_results_ : dict of ndarray
+        ``param_C``, ``param_global_reg``, ``param_n_clusters``, ``mean_test_score``,
+        ``std_test_score``, ``rank_test_score`` and ``split<i>_test_score``.
+    n_splits_ : int
+    classes_, coef_, intercept_, global_coef_, global_intercept_, metric_, clusterer_, \
+regions_, n_regions_, region_sizes_, region_class_counts_, duality_gap_, n_iter_, \
+n_support_, fit_report_
+        As in :class:`ClusteredSVC`, of the final fit on all rows.
+    feature_range_ : ndarray of shape (2, n_features)
+        Smallest and largest value of each column; only of rows in memory.
+    integer_features_ : ndarray of shape (n_features,)
+        Whether all values of a column are integers; only of rows in memory.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+
+    See Also
+    --------
+    ClusteredSVC : The model for one setting.
+
+    Notes
+    -----
+    Ties go to fewer regions, then the larger global_reg, then the smaller C: the
+    simplest model.
+
+    Examples
+    --------
+    >>> from localsvm import ClusteredSVCCV
+    >>> from localsvm.data import make_xor
+    >>> X, y = make_xor(400, random_state=0)
+    >>> search = ClusteredSVCCV(n_clusters=[1, 4], random_state=0).fit(X, y)
+    >>> search.n_clusters_
+    4
+    """
+
+    def __init__(
+        self,
+        *,
+        Cs: Any = "scale",
+        global_regs: Any = (1.0,),
+        n_clusters: Any = "auto",
+        cv: Any = None,
+        scoring: Any = None,
+        search_tol: float = 0.03,
+        assignment: str = "soft",
+        n_nearest: int = 8,
+        sharpness: float = 2.0,
+        loss: str = "hinge",
+        multi_class: str = "ovr",
+        clusterer: Any = None,
+        metric: Any = None,
+        fit_intercept: bool = True,
+        intercept_scaling: float | str = "scale",
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        max_time: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.Cs = Cs
+        self.global_regs = global_regs
+        self.n_clusters = n_clusters
+        self.cv = cv
+        self.scoring = scoring
+        self.search_tol = search_tol
+        self.assignment = assignment
+        self.n_nearest = n_nearest
+        self.sharpness = sharpness
+        self.loss = loss
+        self.multi_class = multi_class
+        self.clusterer = clusterer
+        self.metric = metric
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        self._check_common_parameters()
+        check_parameters(
+            self,
+            Cs=one_of("scale") | list_of(real(0)),
+            global_regs=list_of(real(0, closed="right")),
+            search_tol=real(0, closed="left"),
+            n_clusters=integer(1) | one_of("auto") | list_of(integer(1)),
+        )
+
+    def _fit(self, rows: Rows) -> None:
+        seed = self._draw_seed()
+        y = self.classes_[rows.class_index]
+        folds = list(check_cv(self.cv, y, classifier=True).split(rows.X, y))
+        fewest = min(len(train) for train, _ in folds)
+        grid = self._grid(self._scale(rows), fewest)
+        clock = StageClock(self.max_time)
+        with clock.stage("search"):
+            scores = self._score_grid(rows, folds, grid, seed, clock)
+        self._choose(grid, scores)
+        parts = self._cluster(rows, self.n_clusters_, seed, clock)
+        penalties = self.C_, self.global_reg_
+        solution = self._solve_parts(rows, parts, penalties, seed, clock)
+        if clock.remaining() == 0 and np.isnan(scores).any():
+            self._warn_of_unscored(scores, solution)
+        else:
+            check_solution(solution, self)
+
+    def _warn_of_unscored(
+        self, scores: NDArray[np.float64], solution: LinearSolution
+    ) -> None:
+        by_setting = scores.reshape(len(scores), -1)
+        n_scored = int(np.isfinite(by_setting).all(axis=0).sum())
+        warnings.warn(
+            f"{n_scored} of {by_setting.shape[1]} settings were scored within "
+            f"max_time={self.max_time}; the final fit has a {solution.shortfall} "
+            f"(tol={self.tol}). Allow more time, or give fewer Cs, global_regs and "
+            "n_clusters.",
+            ConvergenceWarning,
+            stacklevel=level_of_caller(),
+        )
+
+    def _grid(
+        self, squared_norm: float, n_train: int
+    ) -> tuple[list[int], list[float], list[float]]:
+        """Candidates, the simplest first."""
+        if isinstance(self.n_clusters, str):
+            clusters = [
+                k for k in _CANDIDATE_CLUSTERS if k * _ROWS_PER_CLUSTER <= n_train
+            ] or [1]
+        else:
+            clusters = sorted({int(k) for k in np.atleast_1d(self.n_clusters)})
+        global_regs = sorted({float(reg) for reg in self.global_regs}, reverse=True)
+        if isinstance(self.Cs, str):
+            Cs = [factor * SCALED_C / squared_norm for factor in _SCALED_C_FACTORS]
+        else:
+            Cs = sorted({float(C) for C in self.Cs})
+        return clusters, global_regs, Cs
+
+    def _score_grid(
+        self,
+        rows: Rows,
+        folds: list[Any],
+        grid: tuple[list[int], list[float], list[float]],
+        seed: int,
+        clock: StageClock,
+    ) -> NDArray[np.float64]:
+        """Scores of shape (n_folds, n_clusters, n_global_regs, n_Cs)."""
+        clusters, global_regs, Cs = grid
+        tasks = list(product(folds, clusters))
+        cancel = threading.Event()
+        options = replace(
+            self._options(seed, None, n_threads=1),
+            tol=self.search_tol,
+            cancel=cancel,
+            deadline=clock.deadline,
+        )
+
+        def score(task: Any) -> NDArray[np.float64]:
+            (train, test), n_clusters = task
+            if options.is_over and n_clusters != clusters[0]:
+                return np.full((len(global_regs), len(Cs)), np.nan)
+            return self._score_clustering(
+                rows.take(train),
+                rows.take(test),
+                (n_clusters, global_regs, Cs),
+                options,
+            )
+
+        scores = np.array(map_in_threads(score, tasks, self.n_jobs, cancel))
+        return scores.reshape(len(folds), len(clusters), len(global_regs), len(Cs))
+
+    def _score_clustering(
+        self,
+        train: Rows,
+        test: Rows,
+        grid: tuple[int, list[float], list[float]],
+        options: SolverOptions,
+    ) -> NDArray[np.float64]:
+        """Score every (global_reg, C) on one clustering of one fold."""
+        n_clusters, global_regs, Cs = grid
+        clusterer = self._fit_clusterer(train, n_clusters, options.seed)
+        regions, codes = self._cut(train, clusterer)
+        test_codes = regions.code(test.X)
+        scores = np.full((len(global_regs), len(Cs)), np.nan)
+        for row, global_reg in enumerate(global_regs):
+            duals = None
+            for column, C in enumerate(Cs):
+                if options.is_over and (row, column) != (0, 0):
+                    return scores
+                if duals is not None:
+                    duals *= C / Cs[column - 1]
+                solution, model = self._solve(
+                    self._problem(train, C), regions, codes, global_reg, options, duals
+                )
+                if solution.count(Status.not_finite):
+                    break
+                duals = solution.duals
+                decisions = model.decide(test.X, test_codes, None)
+                scores[row, column] = score_decisions(
+                    self.classes_, decisions, test, self.scoring
+                )
+        return scores
+
+    def _choose(
+        self,
+        grid: tuple[list[int], list[float], list[float]],
+        scores: NDArray[np.float64],
+    ) -> None:
+        settings = list(product(*grid))
+        by_fold = scores.reshape(len(scores), -1)
+        best = best_setting(by_fold)
+        self.n_clusters_, self.global_reg_, self.C_ = settings[best]
+        self.best_score_ = float(by_fold[:, best].mean())
+        self.n_splits_ = len(scores)
+        self.best_params_ = {
+            "C": self.C_,
+            "global_reg": self.global_reg_,
+            "n_clusters": self.n_clusters_,
+        }
+        names = ("n_clusters", "global_reg", "C")
+        self.cv_results_ = results_table(names, settings, by_fold)

@@ -1,0 +1,411 @@
+"""Regions of linear SVMs for the easy rows, kernel SVMs for the hard ones."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from localsvm._checks import (
+    check_parameters,
+    class_weights,
+    integer,
+    level_of_caller,
+    one_of,
+    real,
+)
+from localsvm._clock import StageClock
+from localsvm._threads import single_threaded_libraries
+from localsvm.estimators._staged.evaluation import selection_table
+from localsvm.estimators._staged.fitter import METRICS, StageFitter
+from localsvm.estimators._staged.model import BaseStagedSVC
+from localsvm.estimators._staged.preparation import SCALINGS
+from localsvm.estimators._staged.refit import StagedFit, fit_in_time
+from localsvm.estimators._staged.search import Chooser, Grid
+from localsvm.estimators._staged.setting import (
+    CELL_SIZES,
+    MOST_PAIRED_CLASSES,
+    StageSizes,
+)
+from localsvm.rows import Rows, distinct_rows, merge_weights, take_rows
+
+_SEARCH_TOL = 0.1
+_WIDE, _COMPONENTS = 110, (60, 240)
+_NARROW_SCALINGS = ("none", "standard", "quantile")
+_WIDE_SCALINGS = ("none", "standard", "unit")
+_CS = (1.0, 10.0)
+_GAMMA_FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)
+_KERNEL_CS = (1.0, 10.0, 100.0)
+_THRESHOLDS = (0.0, 1.0, 1.5, np.inf)
+
+
+class StagedSVC(BaseStagedSVC):
+    r"""Linear SVMs in soft regions for the easy rows, RBF SVMs for the hard ones.
+
+    What to use when nothing is known of the data: every parameter is chosen on held-out
+    training rows. The accuracy is about that of a tuned RBF SVM, at a small part of its
+    cost from some ten thousand rows on; with fewer rows it costs about as much as a
+    grid search of :class:`~sklearn.svm.SVC`.
+
+    1. Rows are scaled, wide ones projected on their principal components, and mapped by
+       a :class:`GradientMetric` if that helps.
+    2. First stage: a soft :class:`ClusteredSVC`. Its duals give the leave-one-out
+       margin of each training row, :math:`y_i f(x_i) - \alpha_i K_{ii}`.
+    3. Second stage: RBF SVMs on the *hard* rows, those with a leave-one-out margin
+       below one, filled up to 8000 by the next margins; all rows, if more than 40 % are
+       hard. Up to 20,000 of them are one SVM; more are covered by overlapping cells,
+       one SVM each, as in :class:`LocalSVC`.
+    4. A row is answered by the first stage if the margin of its winning class exceeds
+       the ``threshold``, else by the second stage.
+
+    Parameters
+    ----------
+    scaling : {"auto", "none", "standard", "unit", "quantile"}, default="auto"
+        Columns as they are, standardised, or mapped to normal scores by their
+        quantiles; those that hold only 0 and 1 stay as they are. "unit" divides each
+        row by its norm. "auto" tries "unit" for sparse rows and for those of more than
+        110 columns, "quantile" for the others.
+    n_components : int, None or "auto", default="auto"
+        Principal components that dense rows are projected on; None is no projection.
+        "auto" is 60 or 240 where there are more than 110 columns, else None.
+    metric : {"auto", None, "full", "diagonal"}, default="auto"
+        The :class:`GradientMetric` of the scaled rows: none, full with power 1/2, or
+        diagonal with power 1. Sparse rows take None or "diagonal".
+    C : float or "auto", default="auto"
+        Penalty of the first stage, for rows of root mean squared norm one.
+    cell_size : int, None or "auto", default="auto"
+        Rows of a cell. With an int, more hard rows than that are cut into cells; None
+        is one model; "auto" cuts more than 20,000 hard rows into cells of 200 or 1000.
+    gamma_factor : float or "auto", default="auto"
+        Width of the RBF kernel, times the typical squared distance of a row to the
+        middle of its cell.
+    kernel_C : float or "auto", default="auto"
+        Penalty of the second stage.
+    threshold : float or "auto", default="auto"
+        Margin up to which the second stage answers. 0: never, and there is none.
+        ``inf``: always.
+    n_regions : int or "auto", default="auto"
+        Regions of the first stage. "auto" is one per 100 rows, from 20 to 800.
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies the sample weights by class, in both stages and in the held-out
+        errors.
+    tol : float, default=0.05
+        Relative duality gap of the first stage, and largest violation of the optimality
+        conditions in the second.
+    max_iter : int, default=100
+        Passes of the first stage's solver.
+    max_time : float or None, default=None
+        Seconds for the whole fit, half of them at most for the choice of parameters,
+        which then ends with the best of what it has seen. Where the rest is too short
+        for all rows, the model is that of a sample; one of 2000 rows is fitted
+        whatever the limit.
+    random_state : int, RandomState instance or None, default=None
+        Chooses the held-out rows and seeds the stages.
+    n_jobs : int or None, default=None
+        Threads; they do not change the model.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    best_params_ : dict
+        The setting used; ``StagedSVC(**best_params_)`` fits it without any choice.
+    selection_ : dict of ndarray
+        What was tried: the question, rows used and held out, the setting, its error
+        and its seconds. Empty where all was given.
+    metric_ : GradientMetric or None
+        Fitted to the scaled rows.
+    first_stage_ : ClusteredSVC
+        Fitted to the prepared rows.
+    second_stage_ : LocalSVC or None
+        Fitted to the hard ones of the prepared rows.
+    n_hard_ : int
+        Distinct rows of the second stage.
+    stage_ : ndarray of shape (n_samples,)
+        Stage, 1 or 2, that answers each training row; 0 for rows that ``max_time``
+        left no time to fit.
+    stage_shares_ : ndarray of shape (2,)
+        Weighted share of those rows.
+    n_regions_ : int
+        Regions of the first stage and cells of the second, numbered in this order.
+    region_stage_ : ndarray of shape (n_regions,)
+        Stage of each.
+    region_sizes_ : ndarray of shape (n_regions,)
+        Distinct training rows of each.
+    region_class_counts_ : ndarray of shape (n_regions, n_classes)
+        Training rows of each by class, by sample weight: all rows in the regions of the
+        first stage, the hard ones again in the cells of the second.
+    scaled_coef_ : ndarray of shape (n_first_regions, n_tasks, n_features)
+        Weights of the first stage's regions; one task for two classes, one per class
+        otherwise. They are weights of the columns of X with the scaling "none" or
+        "standard", else of columns or rows as "quantile" or "unit" has scaled them.
+    duality_gap_ : float
+        Relative duality gap of the first stage.
+    n_iter_ : int
+        Passes of the first stage's solver.
+    fit_report_ : dict
+        Seconds of the stages "merge", "choose", "prepare", "first" and "second".
+    feature_range_ : ndarray of shape (2, n_features)
+        Smallest and largest value of each column; only of rows in memory.
+    integer_features_ : ndarray of shape (n_features,)
+        Whether all values of a column are integers; only of rows in memory.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+
+    See Also
+    --------
+    ClusteredSVC : The first stage.
+    LocalSVC : The second stage.
+    GradientMetric : The metric.
+
+    Notes
+    -----
+    Choice: below 10,000 rows by 5-fold cross-validation, two folds first; above on
+    16,000 rows, three tenths of them held out, and on 40,000 where two candidates are
+    close; penalty, width and threshold again on all rows, a fifth of them (at most
+    10,000) held out. Quantiles and a metric have to win by one standard error of the
+    difference in errors, more components by two; penalties, widths and the second stage
+    by half of one, a threshold above 1 by one, and to send all rows to the second stage
+    by two. Below 10,000 rows the second stage sees all rows, so that one RBF SVM of all
+    rows (``threshold=inf``) and the first stage alone are among the candidates.
+
+    Cost: the first stage is near linear in the number of rows; so is the second in
+    cells, and as one model it costs at most that of an SVM of 20,000 rows. Prediction
+    takes a search among the regions and a few dot products for an easy row, and the
+    support vectors of one cell for a hard one.
+
+    Sparse rows: scaled but neither centred nor projected, so that they stay sparse; the
+    hard ones are made dense up to a gigabyte.
+
+    Several classes: the first stage in one problem (Crammer and Singer), on shared
+    regions; the second by pairs, on a shared kernel matrix. With more than 50 classes
+    there is no second stage unless ``threshold`` asks for one, since the pairs grow by
+    the square; the first then has a region per class, and the choice takes one held-out
+    part. Votes of the second stage are scaled to [-1, 1], about the range of the first.
+
+    Equal rows of one class are merged, so that neither the order of rows nor writing a
+    weight of two as two rows changes the model.
+
+    Examples
+    --------
+    >>> from localsvm import StagedSVC
+    >>> from localsvm.data import make_two_spirals
+    >>> X, y = make_two_spirals(2000, random_state=0)
+    >>> model = StagedSVC(random_state=0).fit(X[:1500], y[:1500])
+    >>> model.score(X[1500:], y[1500:]) > 0.8
+    True
+    >>> sorted(model.best_params_)[:3]
+    ['C', 'cell_size', 'gamma_factor']
+    """
+
+    def __init__(
+        self,
+        *,
+        scaling: str = "auto",
+        n_components: int | str | None = "auto",
+        metric: str | None = "auto",
+        C: float | str = "auto",
+        cell_size: int | str | None = "auto",
+        gamma_factor: float | str = "auto",
+        kernel_C: float | str = "auto",
+        threshold: float | str = "auto",
+        n_regions: int | str = "auto",
+        class_weight: Any = None,
+        tol: float = 0.05,
+        max_iter: int = 100,
+        max_time: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.scaling = scaling
+        self.n_components = n_components
+        self.metric = metric
+        self.C = C
+        self.cell_size = cell_size
+        self.gamma_factor = gamma_factor
+        self.kernel_C = kernel_C
+        self.threshold = threshold
+        self.n_regions = n_regions
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        check_parameters(
+            self,
+            scaling=one_of("auto", *SCALINGS),
+            metric=one_of("auto", *METRICS),
+            C=one_of("auto") | real(0),
+            cell_size=one_of("auto", None) | integer(2),
+            gamma_factor=one_of("auto") | real(0),
+            kernel_C=one_of("auto") | real(0),
+            threshold=one_of("auto") | real(0, closed="both"),
+            n_regions=one_of("auto") | integer(1),
+            n_components=one_of("auto", None) | integer(1),
+            class_weight=class_weights(),
+            tol=real(0, closed="left"),
+            max_iter=integer(1),
+            max_time=one_of(None) | real(0),
+        )
+
+    def _fit(self, rows: Rows) -> None:
+        self._check_storage(rows.X)
+        seed = self._draw_seed()
+        clock = StageClock(self.max_time)
+        with clock.stage("merge"):
+            merged, kind = _merged(rows, seed)
+        n_rows = merged.X.shape[0]
+        if not isinstance(self.n_regions, str) and self.n_regions > n_rows:
+            raise ValueError(
+                f"n_regions={self.n_regions} should be <= {n_rows}, the number of "
+                "distinct rows."
+            )
+        fitter = StageFitter(
+            self.classes_,
+            self.n_regions,
+            self.tol,
+            self.max_iter,
+            self.n_jobs,
+            seed,
+            clock,
+        )
+        sizes = StageSizes()
+        # One limit for all that follows: to set it many times takes long.
+        with single_threaded_libraries():
+            with clock.stage("choose"):
+                chooser = self._choose(merged, fitter, sizes)
+            fitted = fit_in_time(fitter, merged, chooser.chosen, sizes)
+        self._store(fitted, chooser)
+        self._warn_of_time(chooser.unanswered, fitted, n_rows)
+        self._describe(rows, fitted, kind)
+        self.fit_report_ = clock.seconds
+
+    def _choose(self, rows: Rows, fitter: StageFitter, sizes: StageSizes) -> Chooser:
+        """Choose what is open, in half of the time at most."""
+        limit = None if self.max_time is None else 0.5 * self.max_time
+        trial_fitter = replace(
+            fitter, clock=StageClock(limit), tol=max(self.tol, _SEARCH_TOL)
+        )
+        chooser = Chooser(trial_fitter, rows, sizes)
+        chooser.choose(self._grid(rows.X))
+        return chooser
+
+    def _warn_of_time(
+        self, unanswered: list[str], fitted: StagedFit, n_rows: int
+    ) -> None:
+        """Warn once if ``max_time`` was too short for anything."""
+        missed = []
+        if unanswered:
+            missed.append(
+                f"was not enough to choose {', '.join(unanswered)}, whose first values "
+                "were taken"
+            )
+        if not fitted.in_full:
+            missed.append(f"allowed a quick fit of {len(fitted.rows)} of {n_rows} rows")
+        if missed:
+            warnings.warn(
+                f"max_time={self.max_time} {', and '.join(missed)}. Allow more, or "
+                "give the parameters that were left open.",
+                ConvergenceWarning,
+                stacklevel=level_of_caller(),
+            )
+
+    def _grid(self, X: Any) -> Grid:
+        """Collect what is left to be chosen, for rows like these."""
+        scalings: tuple[str, ...] = _NARROW_SCALINGS
+        metrics: tuple[str | None, ...] = METRICS
+        components: tuple[int | None, ...] = (None,)
+        if sparse.issparse(X):
+            scalings, metrics = _WIDE_SCALINGS, (None, "diagonal")
+        elif X.shape[1] > _WIDE:
+            scalings, components = _WIDE_SCALINGS, _COMPONENTS
+        many_classes = len(self.classes_) > MOST_PAIRED_CLASSES
+        offered: dict[str, tuple[Any, ...]] = {
+            "scaling": scalings,
+            "n_components": components,
+            "metric": metrics,
+            "C": _CS,
+            "cell_size": CELL_SIZES,
+            "gamma_factor": _GAMMA_FACTORS,
+            "kernel_C": _KERNEL_CS,
+            "threshold": (0.0,) if many_classes else _THRESHOLDS,
+        }
+        given = {name: getattr(self, name) for name in offered}
+        values: dict[str, Any] = {
+            name: offered[name] if _is_auto(value) else (value,)
+            for name, value in given.items()
+        }
+        return Grid(**values)
+
+    def _store(self, fitted: StagedFit, chooser: Chooser) -> None:
+        """Keep the model of a fit, and how it was chosen."""
+        self._preparation = fitted.preparation
+        self.metric_ = fitted.preparation.metric
+        self.first_stage_, self.second_stage_ = fitted.first, fitted.second
+        self.n_hard_ = fitted.n_hard
+        self._threshold = chooser.chosen.threshold
+        chosen = replace(chooser.chosen, cell_size=fitted.cell_size)
+        self.best_params_ = asdict(chosen)
+        self.selection_ = selection_table(chooser.evaluations, chosen)
+
+    def _describe(self, rows: Rows, fitted: StagedFit, kind: NDArray[np.intp]) -> None:
+        first, second = self.first_stage_, self.second_stage_
+        stage_of_kind = np.zeros(kind.max() + 1, dtype=np.int64)
+        hard = (fitted.confidence <= self._threshold) & (second is not None)
+        stage_of_kind[fitted.rows] = np.where(hard, 2, 1)
+        self.stage_ = stage_of_kind[kind]
+        # A row without weight was not fitted: it is answered as a new one.
+        absent = np.flatnonzero(kind < 0)
+        if absent.size:
+            self.stage_[absent] = self._find_stages(self._prepare(rows.X[absent]))
+        mass = np.bincount(self.stage_, weights=rows.sample_weight, minlength=3)[1:]
+        self.stage_shares_ = mass / mass.sum()
+        stages = [first] if second is None else [first, second]
+        self.region_sizes_ = np.concatenate([each.region_sizes_ for each in stages])
+        self.region_class_counts_ = np.concatenate(
+            [each.region_class_counts_ for each in stages]
+        )
+        n_cells = len(self.region_sizes_) - first.n_regions_
+        self.region_stage_ = np.repeat([1, 2], [first.n_regions_, n_cells])
+        self.n_regions_ = len(self.region_sizes_)
+        self.duality_gap_ = first.duality_gap_
+        self.n_iter_ = first.n_iter_
+
+    def _check_storage(self, X: Any) -> None:
+        """Raise where a parameter asks of sparse rows what would make them dense."""
+        if not sparse.issparse(X):
+            return
+        for name, asks in (
+            ("scaling", self.scaling == "quantile"),
+            ("metric", self.metric == "full"),
+            ("n_components", not isinstance(self.n_components, str | None)),
+        ):
+            if asks:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} needs dense rows; found a sparse "
+                    f"X. Use {name}='auto', or X.toarray()."
+                )
+
+
+def _is_auto(value: Any) -> bool:
+    """Whether a parameter is left to the choice phase."""
+    return isinstance(value, str) and value == "auto"
+
+
+def _merged(rows: Rows, seed: int) -> tuple[Rows, NDArray[np.intp]]:
+    """Merge equal rows of one class; which row each has become."""
+    first, kind = distinct_rows(rows.X, rows.penalty_weight, seed, rows.class_index)
+    merged = Rows(
+        take_rows(rows.X, first),
+        rows.class_index[first],
+        merge_weights(rows.sample_weight, kind),
+        merge_weights(rows.penalty_weight, kind),
+    )
+    return merged, kind

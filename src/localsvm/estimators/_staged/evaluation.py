@@ -1,0 +1,125 @@
+"""Held-out errors of the staged SVM's settings: who leads, by how much, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localsvm.estimators._staged.setting import StagedSetting
+
+# Standard errors by which a challenger has to win, and within which it is close.
+CLEAR, CLOSE, SLIGHT = 1.0, 2.0, 0.5
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Held-out errors of settings that share their preparation.
+
+    Attributes
+    ----------
+    question : str
+    settings : list of StagedSetting
+        The cheapest first.
+    wrong : ndarray of shape (n_settings, n_held_out), bool
+    weight : ndarray of shape (n_held_out,)
+    n_rows : int
+        Rows that took part, trained on or held out.
+    seconds : float
+    cell_sizes : list of int or None
+        Rows of a cell, as each setting was tried.
+    """
+
+    question: str
+    settings: list[StagedSetting]
+    wrong: NDArray[np.bool_]
+    weight: NDArray[np.float64]
+    n_rows: int
+    seconds: float
+    cell_sizes: Sequence[int | None]
+
+    @property
+    def errors(self) -> NDArray[np.float64]:
+        """Weighted share of errors of each setting."""
+        return np.asarray(self.wrong @ self.weight / self.weight.sum())
+
+    def best(self, incumbent: StagedSetting | None = None) -> int:
+        """Find the fewest errors; what is not the incumbent's has to earn it.
+
+        Of settings that differ in their threshold alone, a larger one has to lead, too.
+        """
+        variants: dict[StagedSetting, list[int]] = {}
+        for i, setting in enumerate(self.settings):
+            variants.setdefault(replace(setting, threshold=0.0), []).append(i)
+        chosen = {
+            variant: self._best_threshold(same) for variant, same in variants.items()
+        }
+        errors = self.errors
+        best = min(chosen.values(), key=lambda i: errors[i])
+        if incumbent is None:
+            return best
+        known = chosen.get(replace(incumbent, threshold=0.0), best)
+        return best if self._leads(best, known, SLIGHT) else known
+
+    def _best_threshold(self, same: list[int]) -> int:
+        ascending = sorted(same, key=lambda i: self.settings[i].threshold)
+        best = ascending[0]
+        for i in ascending[1:]:
+            if self._leads(i, best, _needed_lead(self.settings[i].threshold)):
+                best = i
+        return best
+
+    def _leads(self, setting: int, other: int, needed: float) -> bool:
+        return self.lead(self.wrong[setting], self.wrong[other]) > needed
+
+    def lead(self, wrong: NDArray[np.bool_], other_wrong: NDArray[np.bool_]) -> float:
+        """Errors fewer than another's on the held-out rows, in standard errors."""
+        gain = self.weight * (other_wrong.astype(float) - wrong)
+        spread = np.sqrt(np.square(gain).sum())
+        return float(gain.sum() / spread) if spread > 0 else 0.0
+
+
+def _needed_lead(threshold: float) -> float:
+    """Lead that a threshold needs over a smaller one, which answers in less time."""
+    if np.isinf(threshold):
+        return CLOSE
+    return CLEAR if threshold > 1 else SLIGHT
+
+
+def selection_table(
+    evaluations: Sequence[Evaluation], chosen: StagedSetting
+) -> dict[str, NDArray[Any]]:
+    """List what was tried: one entry per setting and number of rows."""
+    entries: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for evaluation in evaluations:
+        for setting, cell_size, error in zip(
+            evaluation.settings, evaluation.cell_sizes, evaluation.errors, strict=True
+        ):
+            known = _recorded(replace(setting, cell_size=cell_size))
+            n_held_out = len(evaluation.weight)
+            key = (evaluation.n_rows, n_held_out, *map(str, known.values()))
+            entry = {
+                "question": evaluation.question,
+                "n_rows": evaluation.n_rows,
+                "n_held_out": n_held_out,
+                **known,
+                "error": float(error),
+                "seconds": evaluation.seconds / len(evaluation.settings),
+                "chosen": known == _recorded(chosen),
+            }
+            entries.setdefault(key, entry)
+    names = next(iter(entries.values()), {})
+    return {
+        name: np.array([entry[name] for entry in entries.values()]) for name in names
+    }
+
+
+def _recorded(setting: StagedSetting) -> dict[str, Any]:
+    """Name the values that matter; without a second stage its own do not."""
+    known = asdict(setting)
+    if setting.threshold == 0:
+        known |= dict.fromkeys(("cell_size", "gamma_factor", "kernel_C"))
+    return known

@@ -1,0 +1,353 @@
+"""The choice phase of the staged SVM: held-out errors decide what was left open."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from localsvm.estimators._staged.evaluation import CLEAR, CLOSE, SLIGHT, Evaluation
+from localsvm.estimators._staged.fitter import OutOfTimeError, StageFitter
+from localsvm.estimators._staged.setting import (
+    MOST_PAIRED_CLASSES,
+    StagedSetting,
+    StageSizes,
+)
+from localsvm.estimators._staged.trial import (
+    N_FOLDS,
+    Fold,
+    Trial,
+    stratified_folds,
+    with_all_classes,
+)
+from localsvm.rows import Rows
+
+FEWEST_ROWS_TO_HOLD_OUT = 10_000
+
+_FIRST_FOLDS = 2
+_TRIAL_ROWS = (16_000, 40_000)
+_TRIAL_SHARE = 0.3
+_FULL = len(_TRIAL_ROWS)
+_FULL_SHARE = 0.2
+_MOST_HELD_OUT = 10_000
+# Values of width and penalty that are tried at first.
+_N_FIRST = {"gamma_factor": 3, "kernel_C": 2}
+# Of the first questions, which are about preparation.
+_PLAIN_C, _PLAIN_GAMMA_FACTORS, _PLAIN_KERNEL_C = 1.0, (2.0, 4.0), 10.0
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Values that are open, the simplest first; one where the user has fixed it."""
+
+    scaling: Sequence[str]
+    n_components: Sequence[int | None]
+    metric: Sequence[str | None]
+    C: Sequence[float]
+    cell_size: Sequence[int | None]
+    gamma_factor: Sequence[float]
+    kernel_C: Sequence[float]
+    threshold: Sequence[float]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything is to be chosen."""
+        return any(len(getattr(self, item.name)) > 1 for item in fields(self))
+
+    def only(self) -> StagedSetting:
+        """Take the first of all values: the setting, where nothing is open."""
+        return StagedSetting(*(getattr(self, item.name)[0] for item in fields(self)))
+
+    def plain(self) -> StagedSetting:
+        """Where the choice begins."""
+        return replace(
+            self.only(),
+            cell_size="auto" if len(self.cell_size) > 1 else self.cell_size[0],
+            C=_nearest(self.C, _PLAIN_C),
+            gamma_factor=_nearest(self.gamma_factor, _PLAIN_GAMMA_FACTORS[0]),
+            kernel_C=_nearest(self.kernel_C, _PLAIN_KERNEL_C),
+        )
+
+
+def _needed_of(question: str, value: Any) -> float:
+    """Lead that a way to prepare rows needs over a cheaper or plainer one."""
+    if question == "n_components":
+        return CLOSE
+    return CLEAR if value in ("quantile", "full", "diagonal") else 0.0
+
+
+@dataclass
+class Chooser:
+    """Asks one question after the other and keeps the answers.
+
+    Parameters
+    ----------
+    fitter : StageFitter
+    rows : Rows
+        Distinct, in random order.
+    sizes : StageSizes
+        Of the final fit.
+
+    Attributes
+    ----------
+    chosen : StagedSetting
+    evaluations : list of Evaluation
+        What was tried.
+    unanswered : list of str
+        Questions that there was no time for.
+    """
+
+    fitter: StageFitter
+    rows: Rows
+    sizes: StageSizes
+    chosen: StagedSetting = field(init=False)
+    evaluations: list[Evaluation] = field(default_factory=list)
+    unanswered: list[str] = field(default_factory=list)
+    _trials: dict[tuple[Any, ...], Trial] = field(default_factory=dict)
+
+    def choose(self, grid: Grid) -> StagedSetting:
+        """Choose what is open, and keep it as ``chosen``."""
+        self.chosen = self._choose(grid) if grid.is_open else grid.only()
+        if self.unanswered and not self.evaluations:
+            # Nothing is known of the columns: the safest scaling, one stage.
+            safe = "standard" if "standard" in grid.scaling else self.chosen.scaling
+            self.chosen = replace(self.chosen, scaling=safe)
+        return self.chosen
+
+    def _choose(self, grid: Grid) -> StagedSetting:
+        """Choose preparation, penalties and widths; look at full size again."""
+        best = grid.plain()
+        if not self._folds(0)[1]:
+            return best
+        for question in ("scaling", "n_components", "metric"):
+            best = self._choose_preparation(question, grid, best)
+        best = self._choose_penalty(grid, best)
+        if tuple(grid.threshold) == (0.0,):
+            return best
+        best = self._choose_kernel(grid, best)
+        return self._confirm(grid, best) if self._holds_out else best
+
+    def _out_of_time(self, question: str) -> bool:
+        """Whether there is no time for a question, which is then left open."""
+        late = self.fitter.clock.remaining() == 0
+        if late and question not in self.unanswered:
+            self.unanswered.append(question)
+        return late
+
+    @contextmanager
+    def _as_far_as_time_allows(self, question: str) -> Iterator[None]:
+        """Leave a question open when the time ends while it is being asked."""
+        try:
+            yield
+        except OutOfTimeError:
+            self._out_of_time(question)
+
+    @property
+    def _n_rows(self) -> int:
+        return int(self.rows.X.shape[0])
+
+    @property
+    def _holds_out(self) -> bool:
+        many_classes = len(self.fitter.classes) > MOST_PAIRED_CLASSES
+        return many_classes or self._n_rows >= FEWEST_ROWS_TO_HOLD_OUT
+
+    def _choose_preparation(
+        self, question: str, grid: Grid, best: StagedSetting
+    ) -> StagedSetting:
+        """Keep the first value unless another one is clearly better."""
+        for value in getattr(grid, question)[1:]:
+            challenger = replace(best, **{question: value})
+            if self._wins(question, grid, best, challenger):
+                best = challenger
+        return best
+
+    def _wins(
+        self, question: str, grid: Grid, best: StagedSetting, challenger: StagedSetting
+    ) -> bool:
+        """Whether the challenger is better; on more rows if it is close."""
+        if self._out_of_time(question):
+            return False
+        needed = _needed_of(question, getattr(challenger, question))
+        lead = 0.0
+        with self._as_far_as_time_allows(question):
+            for rung, n_folds in self._levels:
+                old, new = (
+                    self._evaluate(
+                        question, plain_variants(setting, grid), rung, n_folds
+                    )
+                    for setting in (best, challenger)
+                )
+                lead = new.lead(new.wrong[new.best()], old.wrong[old.best()])
+                if abs(lead) > CLOSE or lead < 0 < needed:
+                    break
+        return lead > needed
+
+    @property
+    def _levels(self) -> list[tuple[int, int]]:
+        """Rungs and folds at which candidates are compared, as long as it is close."""
+        if not self._holds_out:
+            return [(0, _FIRST_FOLDS), (0, N_FOLDS)]
+        return [(0, 1), (1, 1)] if self._n_rows > _TRIAL_ROWS[0] else [(0, 1)]
+
+    def _choose_penalty(self, grid: Grid, best: StagedSetting) -> StagedSetting:
+        """Penalty of the first stage: by both stages, near ties by the first alone."""
+        if len(grid.C) == 1 or self._out_of_time("C"):
+            return best
+        evaluations: dict[float, Evaluation] = {}
+        with self._as_far_as_time_allows("C"):
+            for C in grid.C:
+                settings = with_thresholds(replace(best, C=C), grid)
+                evaluations[C] = self._evaluate("C", settings, 0)
+        if not evaluations:
+            return best
+        answers = {C: tried.wrong[tried.best()] for C, tried in evaluations.items()}
+        least = min(answers, key=lambda C: answers[C] @ evaluations[C].weight)
+        close = [
+            C
+            for C, tried in evaluations.items()
+            if tried.lead(answers[least], answers[C]) <= SLIGHT
+        ]
+        C = min(close, key=lambda C: evaluations[C].errors[0])
+        tried = evaluations[C]
+        return tried.settings[tried.best()]
+
+    def _choose_kernel(self, grid: Grid, best: StagedSetting) -> StagedSetting:
+        """Width and penalty, a step further where an edge is best; then the cells."""
+        best = self._ask(
+            "kernel",
+            grid,
+            best,
+            0,
+            gamma_factor=grid.gamma_factor[: _N_FIRST["gamma_factor"]],
+            kernel_C=grid.kernel_C[: _N_FIRST["kernel_C"]],
+        )
+        for name, n_first in _N_FIRST.items():
+            last, *more = getattr(grid, name)[n_first - 1 :] or (None,)
+            if more and getattr(best, name) == last:
+                best = self._ask("kernel", grid, best, 0, **{name: (last, *more)})
+        return self._choose_cells(grid, best)
+
+    def _choose_cells(self, grid: Grid, best: StagedSetting) -> StagedSetting:
+        """Decide how the hard rows are cut: the fit takes it as it was tried."""
+        if best.cell_size != "auto" or self._out_of_time("cells"):
+            return best
+        cell_size = self._trial(best, 0).cell_size(best)
+        if cell_size is None:
+            return replace(best, cell_size=None)
+        best = replace(best, cell_size=cell_size)
+        return self._ask("cells", grid, best, 0, cell_size=grid.cell_size)
+
+    def _confirm(self, grid: Grid, best: StagedSetting) -> StagedSetting:
+        """At full size: whether more rows bear more, and whether stage two pays."""
+        return self._ask(
+            "confirm",
+            grid,
+            best,
+            _FULL,
+            C=_with_next(sorted(grid.C), best.C),
+            gamma_factor=_with_next(grid.gamma_factor, best.gamma_factor),
+        )
+
+    def _ask(
+        self,
+        question: str,
+        grid: Grid,
+        best: StagedSetting,
+        rung: int,
+        **values: Sequence[Any],
+    ) -> StagedSetting:
+        """Best setting for all combinations of the values, and of the thresholds."""
+        settings = [
+            setting
+            for combination in product(*values.values())
+            for setting in with_thresholds(
+                replace(best, **dict(zip(values, combination, strict=True))), grid
+            )
+        ]
+        if len(settings) == 1 or self._out_of_time(question):
+            return best if len(settings) > 1 else settings[0]
+        with self._as_far_as_time_allows(question):
+            evaluation = self._evaluate(question, settings, rung)
+            best = evaluation.settings[evaluation.best(best)]
+        return best
+
+    def _evaluate(
+        self,
+        question: str,
+        settings: list[StagedSetting],
+        rung: int,
+        n_folds: int = N_FOLDS,
+    ) -> Evaluation:
+        """Held-out errors of settings with one preparation."""
+        start = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            trial = self._trial(settings[0], rung)
+            wrong = trial.wrong(settings, n_folds)
+        evaluation = Evaluation(
+            question,
+            settings,
+            wrong,
+            trial.weight(n_folds),
+            trial.n_rows,
+            time.perf_counter() - start,
+            [trial.cell_size(setting) for setting in settings],
+        )
+        self.evaluations.append(evaluation)
+        return evaluation
+
+    def _trial(self, setting: StagedSetting, rung: int) -> Trial:
+        key = (setting.scaling, setting.n_components, setting.metric, rung)
+        if key not in self._trials:
+            rows, folds = self._folds(rung)
+            # Of the rows that are trained on: the fit has to do as the trial did.
+            sizes = self.sizes.shrunk(len(folds[0][0]) / self._n_rows)
+            self._trials[key] = Trial(self.fitter, sizes, rows, folds, setting)
+        return self._trials[key]
+
+    def _folds(self, rung: int) -> tuple[Rows, list[Fold]]:
+        """Rows of a rung, cut into folds or into a trained and a held-out part."""
+        class_index = self.rows.class_index
+        if not self._holds_out:
+            folds = stratified_folds(class_index)
+            return self.rows, with_all_classes(folds, class_index)
+        n_rows = self._n_rows
+        if rung == _FULL:
+            n_test = min(int(_FULL_SHARE * n_rows), _MOST_HELD_OUT)
+        else:
+            n_rows = min(n_rows, _TRIAL_ROWS[rung])
+            n_test = int(_TRIAL_SHARE * n_rows)
+        index = np.arange(n_rows)
+        folds = [(index[n_test:], index[:n_test])]
+        return self.rows.take(index), with_all_classes(folds, class_index)
+
+
+def plain_variants(setting: StagedSetting, grid: Grid) -> list[StagedSetting]:
+    """Give a setting each of the thresholds, and two widths if they are open."""
+    widths = [width for width in grid.gamma_factor if width in _PLAIN_GAMMA_FACTORS]
+    return [
+        variant
+        for width in widths or [setting.gamma_factor]
+        for variant in with_thresholds(replace(setting, gamma_factor=width), grid)
+    ]
+
+
+def with_thresholds(setting: StagedSetting, grid: Grid) -> list[StagedSetting]:
+    """Give a setting each of the thresholds."""
+    return [replace(setting, threshold=threshold) for threshold in grid.threshold]
+
+
+def _with_next(values: Sequence[float], value: float) -> Sequence[float]:
+    """Take a value and the one that follows it."""
+    position = list(values).index(value)
+    return values[position : position + 2]
+
+
+def _nearest(values: Sequence[float], wanted: float) -> float:
+    return min(values, key=lambda value: abs(np.log(value / wanted)))

@@ -1,0 +1,45 @@
+"""What a row is: one record, distinct rows, samples, scales, the view of the core."""
+
+from localsvm.rows._core_view import (
+    as_rows,
+    check_row_numbers,
+    row_numbers,
+    stored_as,
+    with_indices,
+)
+from localsvm.rows._distinct import (
+    distinct_rows,
+    hash_labelled,
+    hash_rows,
+    merge_weights,
+    take_rows,
+)
+from localsvm.rows._records import Rows
+from localsvm.rows._sample import RowSample
+from localsvm.rows._scale import (
+    SCALED_C,
+    intercept_constant,
+    mean_squared_norm,
+    spread_around,
+    squared_norms,
+)
+
+__all__ = [
+    "SCALED_C",
+    "RowSample",
+    "Rows",
+    "as_rows",
+    "check_row_numbers",
+    "distinct_rows",
+    "hash_labelled",
+    "hash_rows",
+    "intercept_constant",
+    "mean_squared_norm",
+    "merge_weights",
+    "row_numbers",
+    "spread_around",
+    "squared_norms",
+    "stored_as",
+    "take_rows",
+    "with_indices",
+]
