@@ -34,9 +34,9 @@ from localsvm import LocalSVC
 from localsvm.cluster import NeighborhoodCover
 from localsvm.data import Benchmark, load_task
 from localsvm.kernels import Kernel
+from localsvm.rows import Rows
 from localsvm.solvers import (
     KernelOptions,
-    LabelledRows,
     LocalKernel,
     fit_neighborhoods,
 )
@@ -159,7 +159,7 @@ def compare_batch(data: Benchmark) -> dict[str, float]:
     cover = NeighborhoodCover(100, random_state=0, n_jobs=2).fit(X)
     mixed = [rows for rows in cover.neighborhoods_ if np.ptp(y[rows])]
     neighborhoods = np.array(mixed[:COMPARED_MODELS])
-    rows = LabelledRows(X, y, np.ones(len(y)), 2)
+    rows = Rows.weighted(X, y, np.ones(len(y)), 2)
     local = LocalKernel(Kernel("rbf", gamma=1e-4), C=10.0)
     parts = [(X[rows].astype(np.float64), y[rows]) for rows in neighborhoods]
     ours, theirs = [], []

@@ -37,7 +37,7 @@ def make_rows(n_samples=400, n_classes=2, n_features=3, seed=0):
 def training_rows(X, y, weight=None):
     """Rows as the base class hands them on."""
     weight = np.ones(len(y)) if weight is None else weight
-    return Rows(X, np.asarray(y, dtype=np.int32), weight, weight)
+    return Rows.weighted(X, np.asarray(y, dtype=np.int32), weight, len(np.unique(y)))
 
 
 def make_fitter(**options):

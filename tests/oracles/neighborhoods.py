@@ -4,7 +4,8 @@ import numpy as np
 
 from conftest import store
 from localsvm.kernels import Kernel
-from localsvm.solvers import KernelOptions, LabelledRows
+from localsvm.rows import Rows
+from localsvm.solvers import KernelOptions
 from oracles import kernel_svm
 from oracles.cover import cover
 
@@ -27,7 +28,7 @@ def make_rows(seed, n=90, n_classes=2, storage="dense", dtype=np.float64):
     X[:, 0] += 0.8 * label
     weight = rng.uniform(0.2, 2.0, n) * (rng.random(n) < 0.9)
     X = X.astype(dtype)
-    return LabelledRows(store(X, storage), label, weight, n_classes), X
+    return Rows.weighted(store(X, storage), label, weight, n_classes), X
 
 
 def make_cover(X, seed, n_neighbors=24, n_assigned=8):
@@ -48,7 +49,7 @@ def oracle_scores(rows, X, members, kernel, C, queries):
         kernel,
         X[members],
         rows.class_index[members],
-        C * rows.weight[members],
+        C * rows.penalty_weight[members],
         rows.n_classes,
         queries,
     )

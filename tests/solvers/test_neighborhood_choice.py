@@ -5,9 +5,9 @@ import pytest
 from sklearn.model_selection import KFold, ShuffleSplit
 
 from localsvm.kernels import Kernel
+from localsvm.rows import Rows
 from localsvm.solvers import (
     KernelOptions,
-    LabelledRows,
     LocalKernel,
     cross_validate_neighborhoods,
     fit_neighborhoods,
@@ -46,7 +46,7 @@ def test_local_gamma_leaves_out_copies_of_the_centre():
     local = LocalKernel(Kernel("rbf"), 1.0, local_gamma=True)
     for members, expected in ([*range(7)], 1 / 4), ([*range(4)], 1.0):
         models = fit_neighborhoods(
-            LabelledRows(X, label, np.ones(7), 2),
+            Rows.weighted(X, label, np.ones(7), 2),
             np.array([members], dtype=np.int32),
             local,
             KernelOptions(),
@@ -83,7 +83,7 @@ def test_each_neighborhood_chooses_its_factors(n_classes, n_folds, seed):
         if models.only_class[model] >= 0:
             assert models.C[model] == 0
             continue
-        data = X[members], rows.class_index[members], rows.weight[members]
+        data = X[members], rows.class_index[members], rows.penalty_weight[members]
         C_factor, gamma_factor = kernel_svm.choose_factors(
             RBF, 2.0, *data, n_classes, grid, n_folds
         )

@@ -9,9 +9,9 @@ from sklearn.model_selection import KFold
 from sklearn.svm import SVC
 
 from conftest import store
+from localsvm.rows import Rows
 from localsvm.solvers import (
     KernelOptions,
-    LabelledRows,
     LocalKernel,
     Status,
     cross_validate_neighborhoods,
@@ -58,7 +58,7 @@ def test_arrays_say_what_was_solved(seed):
     assert (models.violation <= TIGHT.tol).all()
     assert (models.relative_gap <= 1e-6).all()
     for model, members in enumerate(neighborhoods):
-        used = members[rows.weight[members] > 0]
+        used = members[rows.penalty_weight[members] > 0]
         classes = np.unique(rows.class_index[used])
         pairs = slice(*models.pair_start[model : model + 2])
         expected = [(a, b) for i, a in enumerate(classes) for b in classes[i + 1 :]]
@@ -70,7 +70,7 @@ def test_arrays_say_what_was_solved(seed):
         coef = coef.reshape(len(expected), len(support))
         assert set(support) <= set(used)
         assert coef.any(axis=0).all()
-        assert (np.abs(coef) <= 2.0 * rows.weight[support]).all()
+        assert (np.abs(coef) <= 2.0 * rows.penalty_weight[support]).all()
         np.testing.assert_allclose(coef.sum(axis=1), 0, atol=1e-9)
 
 
@@ -78,9 +78,9 @@ def test_arrays_say_what_was_solved(seed):
 def test_neighborhood_of_one_class_is_constant(n_classes):
     """Rows of weight zero do not count, and the model before leaves no trace."""
     rows, X = make_rows(0, n_classes=n_classes)
-    of_one = np.flatnonzero((rows.class_index == 1) & (rows.weight > 0))[:5]
-    left_out = np.flatnonzero((rows.class_index == 0) & (rows.weight == 0))[:1]
-    of_zero = np.flatnonzero((rows.class_index == 0) & (rows.weight > 0))[:6]
+    of_one = np.flatnonzero((rows.class_index == 1) & (rows.penalty_weight > 0))[:5]
+    left_out = np.flatnonzero((rows.class_index == 0) & (rows.penalty_weight == 0))[:1]
+    of_zero = np.flatnonzero((rows.class_index == 0) & (rows.penalty_weight > 0))[:6]
     neighborhoods = np.array(
         [np.arange(6), [*of_one, *left_out], of_zero], dtype=np.int32
     )
@@ -105,7 +105,7 @@ import numpy as np
 from localsvm.kernels import Kernel
 from localsvm.solvers import (
     KernelOptions, LabelledRows, LocalKernel, fit_neighborhoods)
-rows = LabelledRows(np.eye(4), np.zeros(4, dtype=np.int32), np.zeros(4), 2)
+rows = Rows.weighted(np.eye(4), np.zeros(4, dtype=np.int32), np.zeros(4), 2)
 members = np.arange(4, dtype=np.int32)[None]
 fit_neighborhoods(rows, members, LocalKernel(Kernel("rbf"), 1.0), KernelOptions())
 """
@@ -116,7 +116,7 @@ fit_neighborhoods(rows, members, LocalKernel(Kernel("rbf"), 1.0), KernelOptions(
 @pytest.mark.parametrize("n_classes", [3, 5])
 def test_all_rows_in_one_neighborhood_are_scored_like_libsvm(n_classes):
     rows, X = make_rows(4, n=200, n_classes=n_classes)
-    rows = replace(rows, weight=np.ones(200))
+    rows = replace(rows, penalty_weight=np.ones(200))
     members = np.arange(200, dtype=np.int32)[None]
     models = fit_neighborhoods(rows, members, LocalKernel(RBF, 3.0), TIGHT)
     peer = SVC(C=3.0, gamma=0.5, tol=1e-8, decision_function_shape="ovr")
@@ -131,7 +131,7 @@ def test_more_rows_than_a_matrix_is_kept_for(storage):
     """Above 2000 rows kernel rows are computed when they are needed."""
     rows, X = make_rows(5, n=2100, n_classes=3, storage=storage)
     weight = np.ones(2100)
-    rows = replace(rows, weight=weight)
+    rows = replace(rows, penalty_weight=weight)
     members = np.random.default_rng(0).permutation(2100).astype(np.int32)[None]
     options = KernelOptions(tol=1e-5, max_iter=1_000_000, cache_size=1)
     models = fit_neighborhoods(rows, members, LocalKernel(RBF, 1.0), options)
@@ -247,8 +247,8 @@ def test_storage_does_not_change_the_scores(kernel, storage, dtype):
 
 def test_weight_two_is_the_row_twice(seed):
     rows, X = make_rows(seed)
-    rows = replace(rows, weight=np.ones(len(X)))
-    heavy = replace(rows, weight=np.where(np.arange(len(X)) < 10, 2.0, 1.0))
+    rows = replace(rows, penalty_weight=np.ones(len(X)))
+    heavy = replace(rows, penalty_weight=np.where(np.arange(len(X)) < 10, 2.0, 1.0))
     members = np.arange(30, dtype=np.int32)[None]
     twice = np.append(members, np.arange(10, dtype=np.int32))[None]
     route = np.zeros(len(X), dtype=np.int64)
@@ -290,7 +290,7 @@ def endless_neighborhoods():
     X = rng.standard_normal((600, 30))
     label = rng.integers(0, 2, 600).astype(np.int32)
     members = np.array([rng.permutation(600) for _ in range(4)], dtype=np.int32)
-    return LabelledRows(X, label, np.full(600, 1e6), 2), members
+    return Rows.weighted(X, label, np.full(600, 1e6), 2), members
 
 
 def test_time_limit_is_counted():

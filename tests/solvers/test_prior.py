@@ -34,7 +34,7 @@ def oracle_scores(rows, X, members, kernel, queries, query_prior):
         kernel,
         X[members],
         rows.class_index[members],
-        2.0 * rows.weight[members],
+        2.0 * rows.penalty_weight[members],
         rows.n_classes,
         queries,
         rows.prior[members],

@@ -209,7 +209,13 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         penalty_weight = self._penalty_weight(y, class_index, weight)
         self._warn_of_scales(X)
         self.feature_range_, self.integer_features_ = exact_range(X, weight)
-        return Rows(X, class_index.astype(np.int32), weight, penalty_weight)
+        return Rows(
+            X,
+            class_index.astype(np.int32),
+            weight,
+            penalty_weight,
+            len(self.classes_),
+        )
 
     def _warn_of_scales(self, X: Any) -> None:
         """Warn of columns that distances and penalties would not see."""

@@ -12,9 +12,10 @@ from localsvm.rows._distinct import (
     hash_labelled,
     hash_rows,
     merge_weights,
+    stack,
     take_rows,
 )
-from localsvm.rows._records import Rows
+from localsvm.rows._records import MergedRows, Rows
 from localsvm.rows._sample import RowSample
 from localsvm.rows._scale import (
     SCALED_C,
@@ -26,6 +27,7 @@ from localsvm.rows._scale import (
 
 __all__ = [
     "SCALED_C",
+    "MergedRows",
     "RowSample",
     "Rows",
     "as_rows",
@@ -39,6 +41,7 @@ __all__ = [
     "row_numbers",
     "spread_around",
     "squared_norms",
+    "stack",
     "stored_as",
     "take_rows",
     "with_indices",

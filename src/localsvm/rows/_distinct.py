@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -70,3 +71,12 @@ def take_rows(X: Any, index: NDArray[np.integer[Any]]) -> Any:
     if sparse.issparse(rows):
         return with_indices(rows, index_dtype(rows.nnz, rows.shape[1]))
     return rows
+
+
+def stack(matrices: Sequence[Any]) -> Any:
+    """Dense or CSR rows one after the other."""
+    if len(matrices) == 1:
+        return matrices[0]
+    if sparse.issparse(matrices[0]):
+        return sparse.csr_array(sparse.vstack(matrices, format="csr"))
+    return np.concatenate(matrices)

@@ -13,6 +13,7 @@ from localsvm.rows._distinct import (
     distinct_rows,
     hash_rows,
     merge_weights,
+    stack,
     take_rows,
 )
 
@@ -69,7 +70,7 @@ class RowSample:
             return_inverse=True,
         )
         weight = np.bincount(kind, np.concatenate([self.weight, other.weight]))
-        rows = _stacked(self.rows, other.rows)[first[: self.limit]]
+        rows = stack([self.rows, other.rows])[first[: self.limit]]
         kept = slice(self.limit)
         return RowSample(
             rows, weight[kept].astype(np.float64), hashes[kept], self.limit
@@ -96,9 +97,3 @@ class RowSample:
             names = ("sample_data", "sample_indices", "sample_indptr")
             rows = sparse.csr_array(tuple(arrays[name] for name in names), shape=shape)
         return cls(rows, arrays["sample_weight"], arrays["sample_hashes"], limit)
-
-
-def _stacked(first: Any, second: Any) -> Any:
-    if sparse.issparse(first):
-        return sparse.csr_array(sparse.vstack([first, second], format="csr"))
-    return np.concatenate([first, second])

@@ -35,7 +35,6 @@ from localsvm.solvers._linear import (
 )
 from localsvm.solvers._neighborhoods import (
     Endings,
-    LabelledRows,
     LocalKernel,
     LocalModels,
     cross_validate_neighborhoods,
@@ -52,7 +51,6 @@ __all__ = [
     "GateTargets",
     "KernelOptions",
     "KernelSolution",
-    "LabelledRows",
     "LinearBoxSolution",
     "LinearProblem",
     "LinearSolution",

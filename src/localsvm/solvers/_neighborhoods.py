@@ -11,50 +11,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from localsvm import _core
-from localsvm.rows import as_rows, row_numbers
+from localsvm.rows import Rows, as_rows, row_numbers
 from localsvm.solvers._kernel import CoreKernel, KernelOptions
 from localsvm.solvers._large_models import LargeModel
 
 _LARGE_MODEL, _MANY_QUERIES = 300, 32
-
-
-@dataclass(frozen=True)
-class LabelledRows:
-    """Rows with classes and weights.
-
-    Parameters
-    ----------
-    X : ndarray or CSR of shape (n_samples, n_features)
-    class_index : ndarray of shape (n_samples,), int32
-    weight : ndarray of shape (n_samples,), float64
-        The penalty of row i is C times its weight; 0 leaves it out.
-    n_classes : int
-    prior : ndarray of shape (n_samples, n_outputs), float64, or None
-        Decisions known beforehand, to which those of the SVMs are added. Of several
-        classes a pair gets half the difference of its two.
-    """
-
-    X: Any
-    class_index: NDArray[np.int32]
-    weight: NDArray[np.float64]
-    n_classes: int
-    prior: NDArray[np.float64] | None = None
-
-    @property
-    def n_outputs(self) -> int:
-        """Number of scores per row."""
-        return 1 if self.n_classes == 2 else self.n_classes
-
-    def take(self, index: Any) -> LabelledRows:
-        """Part of the rows."""
-        prior = None if self.prior is None else self.prior[index]
-        return replace(
-            self,
-            X=self.X[index],
-            class_index=self.class_index[index],
-            weight=self.weight[index],
-            prior=prior,
-        )
 
 
 @dataclass(frozen=True)
@@ -216,7 +177,7 @@ class LocalModels:
         route : ndarray of shape (n_samples,), int64
         n_threads : int
         prior : ndarray of shape (n_samples, n_outputs), float64, or None
-            As in :class:`LabelledRows`, of the rows of X.
+            As in :class:`Rows`, of the rows of X.
 
         Returns
         -------
@@ -316,7 +277,7 @@ class LocalModels:
 
 
 def fit_neighborhoods(
-    rows: LabelledRows,
+    rows: Rows,
     neighborhoods: NDArray[np.int32],
     local: LocalKernel,
     options: KernelOptions,
@@ -325,7 +286,7 @@ def fit_neighborhoods(
 
     Parameters
     ----------
-    rows : LabelledRows
+    rows : Rows
     neighborhoods : ndarray of shape (n_models, n_neighbors), int32
         Rows of each neighbourhood, its centre first.
     local : LocalKernel
@@ -351,7 +312,7 @@ def fit_neighborhoods(
 
 
 def cross_validate_neighborhoods(
-    rows: LabelledRows,
+    rows: Rows,
     neighborhoods: Sequence[NDArray[np.int32]] | NDArray[np.int32],
     assigned: NDArray[np.int32],
     folds: Sequence[tuple[NDArray[Any], NDArray[Any]]],
@@ -409,7 +370,7 @@ def cross_validate_neighborhoods(
 
 
 def _task(
-    rows: LabelledRows, neighborhoods: Sequence[NDArray[np.int32]] | NDArray[np.int32]
+    rows: Rows, neighborhoods: Sequence[NDArray[np.int32]] | NDArray[np.int32]
 ) -> _core.NeighborhoodTask:
     start = np.zeros(len(neighborhoods) + 1, dtype=np.int64)
     if isinstance(neighborhoods, np.ndarray):
@@ -420,7 +381,7 @@ def _task(
         members = np.concatenate(neighborhoods)
     return _core.NeighborhoodTask(
         labels=rows.class_index,
-        weights=rows.weight,
+        weights=rows.penalty_weight,
         n_classes=rows.n_classes,
         start=start,
         rows=members,

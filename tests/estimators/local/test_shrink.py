@@ -13,9 +13,9 @@ from conftest import store
 from localsvm import ClusteredSVC, GradientMetric, LocalSVC, LocalSVCCV
 from localsvm.estimators._local.prior import fit_global
 from localsvm.kernels import Kernel
+from localsvm.rows import Rows
 from localsvm.rows._distinct import distinct_rows
 from localsvm.solvers import (
-    LabelledRows,
     LinearProblem,
     SolverOptions,
     solve_blocks,
@@ -93,7 +93,7 @@ def test_one_neighbourhood_is_an_svm_with_an_offset(shrink, n_classes):
     seed = model._draw_seed()
     order = distinct_rows(X, weight, seed, y.astype(np.int32))[0]
     X, y, weight = X[order], y[order], weight[order]
-    rows = LabelledRows(X, y.astype(np.int32), weight, n_classes)
+    rows = Rows.weighted(X, y.astype(np.int32), weight, n_classes)
     unseen = fit_global(None, rows, np.arange(n_classes), seed, None)[1]
     assert model.n_neighbors_ == 70
     queries, _ = make_classes(40, n_classes, seed=5)
@@ -195,7 +195,7 @@ def test_other_classifiers_decide_in_folds(n_classes, classifier):
     X, y = make_classes(90, n_classes)
     y = np.array(["ash", "birch", "cedar"])[y]
     classes = np.unique(y)
-    rows = LabelledRows(
+    rows = Rows.weighted(
         X, np.searchsorted(classes, y).astype(np.int32), np.ones(90), n_classes
     )
     model, unseen = fit_global(classifier, rows, classes, 0, None)

@@ -192,7 +192,7 @@ def start_of(model, rows):
 
 def training_rows(X, y, weight):
     index = np.unique(y, return_inverse=True)[1].astype(np.int32)
-    return Rows(X, index, weight, weight)
+    return Rows.weighted(X, index, weight, int(index.max()) + 1)
 
 
 def step_options():

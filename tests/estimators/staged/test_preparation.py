@@ -24,7 +24,7 @@ OF_SPARSE_COLUMNS = ("none", "standard")
 def as_rows(X, weight=None):
     n = X.shape[0]
     weight = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
-    return Rows(X, np.zeros(n, dtype=np.int32), weight, weight)
+    return Rows.weighted(X, np.zeros(n, dtype=np.int32), weight, 2)
 
 
 def make_rows(n=300, seed=0, dtype=np.float64):

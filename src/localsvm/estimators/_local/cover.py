@@ -19,10 +19,9 @@ from localsvm.cluster import (
     squared_gaps,
 )
 from localsvm.estimators._local.records import CellFiles, MergedCell, SolvedCell
-from localsvm.rows import hash_rows
+from localsvm.rows import Rows, hash_rows
 from localsvm.solvers import (
     KernelOptions,
-    LabelledRows,
     LocalKernel,
     LocalModels,
     fit_neighborhoods,
@@ -310,15 +309,13 @@ def _fit_models(
     index = np.empty(numbers.shape, dtype=np.int32)
     index[~foreign] = numbers[~foreign] - first
     index[foreign] = n_own + np.searchsorted(halo, numbers[foreign])
-    rows = LabelledRows(merged.X, merged.class_index, merged.weight, task.n_classes)
+    rows = Rows.weighted(merged.X, merged.class_index, merged.weight, task.n_classes)
     if len(halo):
         class_index, weight = cells.take_labels(halo)
-        rows = replace(
-            rows,
-            X=np.concatenate([merged.X, cells.take(halo)]),
-            class_index=np.concatenate([merged.class_index, class_index]),
-            weight=np.concatenate([merged.weight, weight]),
+        foreign_rows = Rows.weighted(
+            cells.take(halo), class_index, weight, task.n_classes
         )
+        rows = Rows.joined([rows, foreign_rows])
     models = fit_neighborhoods(rows, index, task.local, task.options)
     every = np.concatenate([first + np.arange(n_own), halo])
     return replace(models, support=every[models.support])

@@ -276,7 +276,7 @@ class LocalSVC(BaseLocalSVC):
         local = self._with_grid(self._local_kernel(self._setting(), rows))
         seed, clock = self._draw_seed(), StageClock(self.max_time)
         with clock.stage("merge"):
-            merged = self._merge(rows, seed)
+            merged = rows.merged(seed)
         fitted = self._fit_global(merged, seed, clock) if self.shrink > 0 else None
         merged = self._draw_to(merged, fitted, float(self.shrink))
         regions = self._fit_setting(merged, sizes, local, seed, clock)

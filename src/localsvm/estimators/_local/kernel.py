@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from localsvm._checks import (
     check_parameters,
@@ -20,30 +19,11 @@ from localsvm._threads import effective_n_jobs
 from localsvm.cluster import SEARCHES
 from localsvm.estimators._base import BaseLocalClassifier
 from localsvm.kernels import Kernel, scale_gamma
-from localsvm.rows import Rows, distinct_rows, merge_weights, take_rows
-from localsvm.solvers import KernelOptions, LabelledRows, LocalKernel
+from localsvm.rows import Rows
+from localsvm.solvers import KernelOptions, LocalKernel
 
 _FEWEST_STEPS = 20_000
 _STEPS_PER_ROW = 50
-
-
-@dataclass(frozen=True)
-class MergedRows:
-    """Distinct training rows, in an order that depends on their content alone.
-
-    Attributes
-    ----------
-    rows : LabelledRows
-        Weights of equal rows of one class are added up.
-    first : ndarray
-        Where each stands in the training data, or the first of its copies.
-    kind : ndarray of shape (n_samples,)
-        Which of them each training row is; -1 for rows of weight zero.
-    """
-
-    rows: LabelledRows
-    first: NDArray[np.intp]
-    kind: NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -79,18 +59,6 @@ class BaseKernelClassifier(BaseLocalClassifier):
             max_iter=integer(1) | one_of("auto", -1),
             cache_size=real(0),
         )
-
-    def _merge(self, rows: Rows, seed: int) -> MergedRows:
-        """Merge equal rows of one class: weight two is then the row twice."""
-        first, kind = distinct_rows(rows.X, rows.penalty_weight, seed, rows.class_index)
-        weight = merge_weights(rows.penalty_weight, kind)
-        merged = LabelledRows(
-            take_rows(rows.X, first),
-            rows.class_index[first],
-            weight,
-            len(self.classes_),
-        )
-        return MergedRows(merged, first, kind)
 
     def _local_kernel(self, setting: KernelSetting, rows: Rows) -> LocalKernel:
         """Resolve gamma; a local width is left to the neighbourhoods."""

@@ -229,7 +229,7 @@ class NeighborSVC(BaseKernelClassifier):
         clock = StageClock()
         k, _ = neighborhood_sizes(self.n_neighbors, None, rows.X.shape[0])
         with clock.stage("merge"):
-            merged = self._merge(rows, self._draw_seed())
+            merged = rows.merged(self._draw_seed())
             self._rows, self.row_indices_ = merged.rows, merged.first
             setting = KernelSetting(self.C, self.gamma, self.gamma_factor)
             self._local = self._local_kernel(setting, rows)

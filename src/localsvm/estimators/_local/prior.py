@@ -22,7 +22,7 @@ from localsvm._checks import (
 )
 from localsvm._seeds import seeded_clone
 from localsvm.estimators._regional import ClusteredSVC
-from localsvm.solvers import LabelledRows
+from localsvm.rows import Rows
 
 GLOBAL_MODELS = one_of(None) | with_methods("fit", "decision_function")
 _N_FOLDS = 3
@@ -92,7 +92,7 @@ class GlobalModel:
 
 def fit_global(
     classifier: Any,
-    rows: LabelledRows,
+    rows: Rows,
     classes: NDArray[Any],
     seed: int,
     n_jobs: Any,
@@ -104,7 +104,7 @@ def fit_global(
     ----------
     classifier : classifier or None
         None is :class:`ClusteredSVC`.
-    rows : LabelledRows
+    rows : Rows
         Distinct rows of positive weight.
     classes : ndarray of shape (n_classes,)
     seed : int
@@ -149,7 +149,7 @@ def _warning_once() -> Iterator[None]:
 
 
 def _fit_in_folds(
-    classifier: Any, rows: LabelledRows, y: NDArray[Any], classes: NDArray[Any]
+    classifier: Any, rows: Rows, y: NDArray[Any], classes: NDArray[Any]
 ) -> tuple[GlobalModel, NDArray[np.float64]]:
     fold = _folds(rows.class_index)
     every = np.ones(len(y), dtype=bool)
@@ -175,9 +175,11 @@ def _folds(class_index: NDArray[np.int32]) -> NDArray[np.intp]:
 
 
 def _fit_part(
-    classifier: Any, rows: LabelledRows, y: NDArray[Any], part: NDArray[np.bool_]
+    classifier: Any, rows: Rows, y: NDArray[Any], part: NDArray[np.bool_]
 ) -> Any:
     classifier = clone(classifier)
     if has_fit_parameter(classifier, "sample_weight"):
-        return classifier.fit(rows.X[part], y[part], sample_weight=rows.weight[part])
+        return classifier.fit(
+            rows.X[part], y[part], sample_weight=rows.penalty_weight[part]
+        )
     return classifier.fit(rows.X[part], y[part])

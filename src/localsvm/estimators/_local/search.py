@@ -31,7 +31,7 @@ from localsvm.estimators._local.prior import GLOBAL_MODELS
 from localsvm.estimators._local.steps import BaseLocalSVC
 from localsvm.kernels import Kernel
 from localsvm.rows import Rows, hash_rows
-from localsvm.solvers import LabelledRows, LocalKernel, cross_validate_neighborhoods
+from localsvm.solvers import LocalKernel, cross_validate_neighborhoods
 
 _CANDIDATE_SIZES = (50, 100, 200)
 _GAMMA_FACTORS = (0.25, 1.0, 4.0)
@@ -204,7 +204,7 @@ n_support_, gamma_, C_, duality_gap_, violation_, n_iter_, fit_report_
         seed = self._draw_seed()
         clock = StageClock()
         with clock.stage("merge"):
-            merged = self._merge(rows, seed)
+            merged = rows.merged(seed)
         fitted = self._fit_global(merged, seed, clock) if any(self.shrinks) else None
         with clock.stage("search"):
             kind = merged.kind[merged.kind >= 0]
@@ -314,7 +314,7 @@ n_support_, gamma_, C_, duality_gap_, violation_, n_iter_, fit_report_
         """Scores of shape (n_folds, n_settings) on one cover."""
         options = self._options(cover.neighborhoods.shape[1], rows.X.shape[0])
         decisions = cross_validate_neighborhoods(
-            LabelledRows(
+            Rows.weighted(
                 rows.X,
                 rows.class_index,
                 rows.penalty_weight,

@@ -12,13 +12,10 @@ from localsvm._clock import StageClock
 from localsvm._threads import effective_n_jobs
 from localsvm.cluster import NeighborhoodCover, make_search
 from localsvm.estimators._base import check_solution
-from localsvm.estimators._local.kernel import (
-    BaseKernelClassifier,
-    MergedRows,
-)
+from localsvm.estimators._local.kernel import BaseKernelClassifier
 from localsvm.estimators._local.prior import GlobalModel, fit_global
 from localsvm.estimators._local.router import Router
-from localsvm.rows import Rows, stored_as
+from localsvm.rows import MergedRows, Rows, stored_as
 from localsvm.solvers import (
     LocalKernel,
     LocalModels,
@@ -151,7 +148,7 @@ class BaseLocalSVC(BaseKernelClassifier):
         # The last entry is that of rows without weight, whose kind is -1.
         region_of_kind = np.append(regions, -1)
         self.region_class_counts_ = rows.class_counts(
-            region_of_kind[merged.kind], (self.n_regions_, len(self.classes_))
+            region_of_kind[merged.kind], self.n_regions_
         )
 
     def _fit_cover(

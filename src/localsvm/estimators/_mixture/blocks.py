@@ -45,10 +45,12 @@ class MixtureFiles:
     folder : Path
         That all workers see.
     C : float
+    n_classes : int
     """
 
     folder: Path
     C: float
+    n_classes: int
 
     def of(self, number: int) -> Path:
         """Folder of the files of a partition."""
@@ -56,11 +58,11 @@ class MixtureFiles:
 
     def training(self, number: int) -> Rows:
         """Rows that EM sees; dense ones are read as they are looked at."""
-        return _read(self.of(number))
+        return _read(self.of(number), self.n_classes)
 
     def validation(self, number: int) -> Rows:
         """Rows set aside."""
-        return _read(self.of(number) / _ASIDE)
+        return _read(self.of(number) / _ASIDE, self.n_classes)
 
     def read(self, number: int) -> Any:
         """X of the rows that EM sees."""
@@ -169,7 +171,13 @@ def write_part(
     if not own.exists():
         class_index = np.searchsorted(classes, block.y).astype(np.int32)
         weight = block.sample_weight
-        rows = Rows(block.X, class_index, weight, weight * class_weight[class_index])
+        rows = Rows(
+            block.X,
+            class_index,
+            weight,
+            weight * class_weight[class_index],
+            len(class_weight),
+        )
         _write(own, block.number, rows, len(classes), centers, hold_out)
     return {
         name: read_array(own, name)
@@ -225,12 +233,13 @@ def gate_part(
     return gate_loss(rows.X, targets, coef, intercept, 1)
 
 
-def _read(folder: Path) -> Rows:
+def _read(folder: Path, n_classes: int) -> Rows:
     return Rows(
         read_rows(folder, mapped=True),
         read_array(folder, "class"),
         read_array(folder, "sample_weight"),
         read_array(folder, "weight"),
+        n_classes,
     )
 
 

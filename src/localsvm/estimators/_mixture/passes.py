@@ -88,7 +88,7 @@ class PartitionFit(PartFit):
     def _write(self, scan: Statistics) -> tuple[Statistics, NDArray[Any]]:
         model = self.model
         centers = centers_for("A mixture", model.clusterer_, "Use another clusterer.")
-        self.files = MixtureFiles(self.rows.folder, model.C_)
+        self.files = MixtureFiles(self.rows.folder, model.C_, len(model.classes_))
         mass = scan["mass"] + scan["aside_mass"]
         written = self.rows.reduce(
             write_part,

@@ -256,7 +256,8 @@ class ReducedSVC(BaseReducedSVC):
         clock = StageClock(self.max_time)
         self._kernel = self._resolve_kernel(rows)
         with clock.stage("merge"):
-            merged, first = self._merge(rows)
+            distinct = rows.merged(self._draw_seed())
+        merged = distinct.rows
         with clock.stage("kernel"):
             space = self._make_space(merged, clock)
         if self.method == "reduce":
@@ -267,7 +268,7 @@ class ReducedSVC(BaseReducedSVC):
         else:
             with clock.stage("solve"):
                 solutions = self._solve_all(merged, space, clock)
-        self._keep(merged, first, solutions)
+        self._keep(merged, distinct.first, solutions)
         self.fit_report_ = {**clock.seconds, "method": self.method_}
 
     def _fit_partitions(self, rows: Partitions) -> None:

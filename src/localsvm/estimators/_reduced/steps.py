@@ -41,7 +41,7 @@ from localsvm.estimators._reduced.spaces import (
     RowSpace,
 )
 from localsvm.kernels import Kernel, scale_gamma
-from localsvm.rows import Rows, distinct_rows, merge_weights, stored_as, take_rows
+from localsvm.rows import Rows, stored_as, take_rows
 from localsvm.solvers import Endings, KernelOptions, Status, decide_in_blocks
 
 
@@ -134,22 +134,6 @@ class BaseReducedSVC(BaseLocalClassifier):
             gamma = scale_gamma(rows.X, rows.sample_weight)
         self.gamma_ = float(gamma)
         return Kernel(self.kernel, self.gamma_, self.degree, self.coef0)
-
-    def _merge(self, rows: Rows) -> tuple[Rows, NDArray[np.intp]]:
-        """Merge equal rows of a class, in an order that depends on content alone.
-
-        Returns
-        -------
-        merged : Rows
-        first : ndarray
-            Where each stands among all rows, or the first of its copies.
-        """
-        first, kind = distinct_rows(
-            rows.X, rows.penalty_weight, self._draw_seed(), rows.class_index
-        )
-        weight = merge_weights(rows.penalty_weight, kind)
-        merged = Rows(take_rows(rows.X, first), rows.class_index[first], weight, weight)
-        return merged, first
 
     def _make_space(self, rows: Rows, clock: StageClock) -> DualSpace:
         """Choose where to solve: features, a shared matrix, or kernel rows."""

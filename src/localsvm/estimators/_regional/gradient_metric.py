@@ -37,7 +37,7 @@ from localsvm.cluster import RegionCodes
 from localsvm.estimators._regional.estimator import ClusteredSVC
 from localsvm.estimators._regional.model import RegionalModel
 from localsvm.estimators._regional.steps import BaseClusteredSVC
-from localsvm.rows import Rows, distinct_rows, merge_weights, take_rows
+from localsvm.rows import Rows
 
 _LEAST_EIGENVALUE = 1e-6
 
@@ -238,20 +238,20 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         labels, class_index = np.unique(y, return_inverse=True)
         weight = check_sample_weight(sample_weight, X)
         warn_if_unscaled(X, getattr(self, "feature_names_in_", None))
-        return Rows(X, class_index.astype(np.int32), weight, weight), labels
+        rows = Rows.weighted(X, class_index.astype(np.int32), weight, len(labels))
+        return rows, labels
 
     def _sample(self, rows: Rows, seed: int) -> Rows:
         """Merge equal rows of one class, and keep ``max_rows`` of them."""
-        first, kind = distinct_rows(rows.X, rows.sample_weight, seed, rows.class_index)
-        weight = merge_weights(rows.sample_weight, kind)[: self.max_rows]
-        first = first[: self.max_rows]
-        class_index = rows.class_index[first]
-        if len(first) == self.max_rows and len(np.unique(class_index)) < 2:
+        rows = rows.merged(seed).rows
+        if self.max_rows is not None:
+            rows = rows.take(slice(self.max_rows))
+        if rows.n_rows == self.max_rows and len(np.unique(rows.class_index)) < 2:
             raise ValueError(
                 f"max_rows={self.max_rows} leaves rows of one class alone; expected "
                 "enough for two classes or more, or None."
             )
-        return Rows(take_rows(rows.X, first), class_index, weight, weight)
+        return rows
 
     def _learn(
         self, rows: Rows, labels: NDArray[Any], seed: int, clock: StageClock

@@ -217,7 +217,7 @@ class BaseRegionalSVC(BaseLocalClassifier):
         present = codes.regions[rows.sample_weight > 0, 0]
         self.region_sizes_ = np.bincount(present, minlength=regions.n_regions)
         self.region_class_counts_ = rows.class_counts(
-            codes.regions[:, 0], (regions.n_regions, len(self.classes_))
+            codes.regions[:, 0], regions.n_regions
         )
         return regions, codes
 

@@ -32,7 +32,7 @@ from localsvm.estimators._staged.setting import (
     MOST_PAIRED_CLASSES,
     StageSizes,
 )
-from localsvm.rows import Rows, distinct_rows, merge_weights, take_rows
+from localsvm.rows import Rows
 
 _SEARCH_TOL = 0.1
 _WIDE, _COMPONENTS = 110, (60, 240)
@@ -260,8 +260,8 @@ class StagedSVC(BaseStagedSVC):
         seed = self._draw_seed()
         clock = StageClock(self.max_time)
         with clock.stage("merge"):
-            merged, kind = _merged(rows, seed)
-        n_rows = merged.X.shape[0]
+            distinct = rows.merged(seed)
+        merged, n_rows = distinct.rows, distinct.rows.n_rows
         if not isinstance(self.n_regions, str) and self.n_regions > n_rows:
             raise ValueError(
                 f"n_regions={self.n_regions} should be <= {n_rows}, the number of "
@@ -284,7 +284,7 @@ class StagedSVC(BaseStagedSVC):
             fitted = fit_in_time(fitter, merged, chooser.chosen, sizes)
         self._store(fitted, chooser)
         self._warn_of_time(chooser.unanswered, fitted, n_rows)
-        self._describe(rows, fitted, kind)
+        self._describe(rows, fitted, distinct.kind)
         self.fit_report_ = clock.seconds
 
     def _choose(self, rows: Rows, fitter: StageFitter, sizes: StageSizes) -> Chooser:
@@ -397,15 +397,3 @@ class StagedSVC(BaseStagedSVC):
 def _is_auto(value: Any) -> bool:
     """Whether a parameter is left to the choice phase."""
     return isinstance(value, str) and value == "auto"
-
-
-def _merged(rows: Rows, seed: int) -> tuple[Rows, NDArray[np.intp]]:
-    """Merge equal rows of one class; which row each has become."""
-    first, kind = distinct_rows(rows.X, rows.penalty_weight, seed, rows.class_index)
-    merged = Rows(
-        take_rows(rows.X, first),
-        rows.class_index[first],
-        merge_weights(rows.sample_weight, kind),
-        merge_weights(rows.penalty_weight, kind),
-    )
-    return merged, kind

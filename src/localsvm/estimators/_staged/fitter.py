@@ -41,7 +41,6 @@ from localsvm.kernels import Kernel
 from localsvm.rows import Rows
 from localsvm.solvers import (
     KernelOptions,
-    LabelledRows,
     LocalKernel,
     cross_validate_neighborhoods,
     fit_neighborhoods,
@@ -204,7 +203,7 @@ class StageFitter:
         Returns an array of shape (n_settings, n_held_out, n_outputs); settings run
         through the gamma factors and, within, the penalties.
         """
-        labelled = LabelledRows(
+        labelled = Rows.weighted(
             densified(rows.X), rows.class_index, rows.penalty_weight, len(self.classes)
         )
         options = KernelOptions(
@@ -219,7 +218,7 @@ class StageFitter:
 
     def _score_one_model(
         self,
-        rows: LabelledRows,
+        rows: Rows,
         n_train: int,
         grid: SecondGrid,
         options: KernelOptions,
@@ -243,7 +242,7 @@ class StageFitter:
 
     def _score_cells(
         self,
-        rows: LabelledRows,
+        rows: Rows,
         n_train: int,
         grid: SecondGrid,
         options: KernelOptions,

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from localsvm.estimators._regional import confidences
 from localsvm.estimators._staged.fitter import StageFitter
@@ -132,7 +131,7 @@ class _TrialFold:
                 sorted({setting.gamma_factor for setting in group}),
                 sorted({setting.kernel_C for setting in group}),
             )
-            rows = joined(self._train.take(hard.index), self._test)
+            rows = Rows.joined([self._train.take(hard.index), self._test])
             scores = self._fitter.score_second(rows, len(hard.index), grid)
             self._fitter.stop_if_late()
             pairs = product(grid.gamma_factors, grid.penalties)
@@ -158,17 +157,6 @@ class _FirstAnswers:
     wrong: NDArray[np.bool_]
     confidence: NDArray[Any]
     margin: NDArray[np.float64]
-
-
-def joined(rows: Rows, more: Rows) -> Rows:
-    """Rows of both, one after the other."""
-    stack = sparse.vstack if sparse.issparse(rows.X) else np.concatenate
-    return Rows(
-        stack([rows.X, more.X]),
-        np.concatenate([rows.class_index, more.class_index]),
-        np.concatenate([rows.sample_weight, more.sample_weight]),
-        np.concatenate([rows.penalty_weight, more.penalty_weight]),
-    )
 
 
 def _wrong(decisions: NDArray[Any], rows: Rows) -> NDArray[np.bool_]:

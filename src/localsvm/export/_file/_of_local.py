@@ -31,7 +31,8 @@ from localsvm.export._file._objects import Part, classes_of
 from localsvm.export._file._of_searches import Search
 from localsvm.export._file._specs import Fields, Record, Spec
 from localsvm.export._file._store import Dims
-from localsvm.solvers import LabelledRows, LocalKernel, LocalModels
+from localsvm.rows import Rows as TrainingRows
+from localsvm.solvers import LocalKernel, LocalModels
 
 _MODELS = Record(
     LocalModels,
@@ -143,7 +144,10 @@ def _check_neighbor(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
 def _make_neighbor(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
     vars(unfitted).update(values)
     kernel, local = values["_kernel"], values["_local"]
-    unfitted._rows = LabelledRows(**values["_rows"], n_classes=dims["classes"])
+    rows = values["_rows"]
+    unfitted._rows = TrainingRows.weighted(
+        rows["X"], rows["class_index"], rows["penalty_weight"], dims["classes"]
+    )
     unfitted._local = LocalKernel(kernel, local["C"], local["local_gamma"])
     unfitted.search_ = values["search_"](unfitted._rows.X)
     return unfitted
@@ -176,7 +180,7 @@ SPECS = (
                 dict,
                 X=Rows("training_rows", "mapped_columns"),
                 class_index=short_indices("training_rows", below="classes"),
-                weight=doubles("training_rows", low=0),
+                penalty_weight=doubles("training_rows", low=0),
             ),
             "_local": Record(dict, C=Number(0.0, above=True), local_gamma=Flag()),
             "row_indices_": indices("training_rows"),
