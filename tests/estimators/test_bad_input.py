@@ -317,7 +317,7 @@ def test_failed_fit_leaves_the_generator_as_it_was(data, monkeypatch):
     expected = np.random.RandomState(0).randint(2**31 - 1)
     model = ClusteredSVC(2, random_state=generator)
     with monkeypatch.context() as patch:
-        patch.setattr(ClusteredSVC, "_solve_parts", None)
+        patch.setattr(ClusteredSVC, "_store", None)
         with pytest.raises(TypeError):
             model.fit(X, y)
     assert generator.randint(2**31 - 1) == expected

@@ -53,7 +53,7 @@ def centers_of(clusterer: Any, rows: Rows) -> NDArray[Any]:
     centers = getattr(clusterer, "cluster_centers_", None)
     if centers is not None:
         return np.asarray(centers)
-    labels = HardRegions(clusterer).learn(rows.X)
+    labels = HardRegions(clusterer).assign(rows.X)
     members = sparse.csr_array(
         (rows.sample_weight, (labels, np.arange(len(labels)))),
         shape=(labels.max() + 1, len(labels)),

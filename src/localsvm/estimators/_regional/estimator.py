@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from localsvm._checks import check_parameters, integer, one_of, real
-from localsvm._clock import StageClock
-from localsvm.cluster import RegionCodes
 from localsvm.engine import Partitions
+from localsvm.estimators._base import check_solution
 from localsvm.estimators._metric import require_no_metric
+from localsvm.estimators._regional.base import BaseClusteredSVC
 from localsvm.estimators._regional.bound import (
     GeneralizationBound,
     clustered_bound,
 )
-from localsvm.estimators._regional.leave_one_out import (
-    coded_squared_norms,
-    leave_one_out_decisions,
-    signed_duals,
-)
+from localsvm.estimators._regional.fit import RegionalFit, fit_regional
+from localsvm.estimators._regional.leave_one_out import unseen_decisions
 from localsvm.estimators._regional.passes import PartitionFit
-from localsvm.estimators._regional.steps import BaseClusteredSVC
-from localsvm.rows import SCALED_C, Rows
+from localsvm.rows import SCALED_C, Rows, intercept_constant, mean_squared_norm
 
 
 class ClusteredSVC(BaseClusteredSVC):
@@ -245,21 +240,26 @@ class ClusteredSVC(BaseClusteredSVC):
         )
 
     def _fit(self, rows: Rows) -> None:
-        self._fit_duals(rows)
+        self._fit_record(rows)
 
     def _fit_partitions(self, rows: Partitions) -> None:
         require_no_metric(self)
         PartitionFit(self, rows).run()
 
-    def _fit_duals(self, rows: Rows) -> tuple[RegionCodes, NDArray[np.float64]]:
-        squared_norm = self._scale(rows)
-        C = SCALED_C / squared_norm if isinstance(self.C, str) else float(self.C)
-        return self._fit_setting(
-            rows,
-            (C, float(self.global_reg), self.n_clusters),
-            self._draw_seed(),
-            StageClock(self.max_time),
+    def _fit_record(self, rows: Rows) -> RegionalFit:
+        """Fit, store, and return what was stored."""
+        mean = mean_squared_norm(rows)
+        settings = self._settings(
+            C=SCALED_C / mean if isinstance(self.C, str) else float(self.C),
+            n_regions=self.n_clusters,
+            global_reg=float(self.global_reg),
+            constant=intercept_constant(self, mean),
         )
+        options = self._fit_options()
+        fit = fit_regional(rows, settings, options)
+        self._store(fit, rows, options.clock.seconds)
+        check_solution(fit.solution, self)
+        return fit
 
     def fit_leave_one_out(
         self, X: Any, y: Any, sample_weight: Any = None
@@ -292,15 +292,9 @@ class ClusteredSVC(BaseClusteredSVC):
         return scores.ravel() if len(self.classes_) == 2 else scores
 
     def _fit_held_out(self, rows: Rows) -> NDArray[Any]:
-        codes, duals = self._fit_duals(rows)
-        decisions = leave_one_out_decisions(
-            self._fitted_model().decide(rows.X, codes, self.n_jobs),
-            signed_duals(duals, rows.class_index, self._is_joint),
-            coded_squared_norms(
-                rows.X, codes, self.global_reg, self.intercept_scaling_
-            ),
-        )
-        return decisions.astype(rows.X.dtype)
+        fit = self._fit_record(rows)
+        decisions = fit.decide_training_rows(rows.X, self.n_jobs)
+        return unseen_decisions(rows, fit, decisions).astype(rows.X.dtype)
 
     def generalization_bound(
         self, X: Any, y: Any, delta: float = 0.05

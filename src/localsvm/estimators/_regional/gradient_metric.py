@@ -34,9 +34,9 @@ from localsvm._clock import StageClock
 from localsvm._seeds import draw_seed, seeded_clone
 from localsvm._threads import map_row_blocks, single_threaded_libraries
 from localsvm.cluster import RegionCodes
+from localsvm.estimators._regional.base import BaseClusteredSVC
 from localsvm.estimators._regional.estimator import ClusteredSVC
 from localsvm.estimators._regional.model import RegionalModel
-from localsvm.estimators._regional.steps import BaseClusteredSVC
 from localsvm.rows import Rows
 
 _LEAST_EIGENVALUE = 1e-6

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from localsvm._checks import check_parameters, integer, one_of, real
-from localsvm._clock import StageClock
-from localsvm.cluster import LocalCoordinates, RegionCodes
+from localsvm.cluster import RegionCodes
 from localsvm.estimators._base import check_solution
+from localsvm.estimators._regional.base import BaseRegionalSVC
+from localsvm.estimators._regional.fit import find_regions, solve_regions
 from localsvm.estimators._regional.leave_one_out import coded_squared_norms
-from localsvm.estimators._regional.steps import BaseRegionalSVC, Regions
-from localsvm.passes import centers_of
-from localsvm.rows import SCALED_C, Rows, distinct_rows
+from localsvm.rows import (
+    SCALED_C,
+    Rows,
+    distinct_rows,
+    intercept_constant,
+    mean_squared_norm,
+)
 
 
 class LocallyLinearSVC(BaseRegionalSVC):
@@ -213,23 +219,22 @@ class LocallyLinearSVC(BaseRegionalSVC):
         )
 
     def _fit(self, rows: Rows) -> None:
-        self._scale(rows)
-        seed = self._draw_seed()
-        clock = StageClock(self.max_time)
-        distinct, _ = distinct_rows(rows.X, rows.sample_weight, seed)
-        n_anchors = min(self.n_anchors, len(distinct))
-        anchors, codes = self._cluster(rows, n_anchors, seed, clock)
-        scaled = isinstance(self.C, str)
-        C = _scaled_penalty(rows, codes) if scaled else float(self.C)
-        solution = self._solve_parts(rows, (anchors, codes), (C, np.inf), seed, clock)
-        check_solution(solution, self)
-
-    def _cut(self, rows: Rows, clusterer: Any) -> tuple[Regions, RegionCodes]:
-        """Code each row by its nearest anchors."""
-        anchors = LocalCoordinates(
-            centers_of(clusterer, rows), n_nearest=self.n_nearest, coding=self.coding
+        constant = intercept_constant(self, mean_squared_norm(rows))
+        options = self._fit_options()
+        distinct, _ = distinct_rows(rows.X, rows.sample_weight, options.seed)
+        settings = self._settings(
+            C=np.nan,  # "scale" depends on the codes
+            n_regions=min(self.n_anchors, len(distinct)),
+            coding=self.coding,
+            global_reg=np.inf,
+            constant=constant,
         )
-        return anchors, anchors.code(rows.X, self.n_jobs)
+        coded = find_regions(rows, settings, options)
+        scaled = isinstance(self.C, str)
+        C = _scaled_penalty(rows, coded.codes) if scaled else float(self.C)
+        fit = solve_regions(rows, coded, replace(settings, C=C), options)
+        self._store(fit, rows, options.clock.seconds)
+        check_solution(fit.solution, self)
 
 
 def _scaled_penalty(rows: Rows, codes: RegionCodes) -> float:

@@ -169,7 +169,7 @@ class PartitionFit(PartFit):
         positive: list[int | None] = list(range(n_classes))
         if n_classes == 2:
             positive = [1]
-        elif model._is_joint:
+        elif model.multi_class == "crammer_singer":
             positive = [None]
         return tuple(
             CodedTask(

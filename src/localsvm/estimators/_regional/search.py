@@ -21,7 +21,6 @@ from localsvm._checks import (
     one_of,
     real,
 )
-from localsvm._clock import StageClock
 from localsvm._threads import map_in_threads
 from localsvm.estimators._base import check_solution
 from localsvm.estimators._grid_scores import (
@@ -29,9 +28,16 @@ from localsvm.estimators._grid_scores import (
     results_table,
     score_decisions,
 )
-from localsvm.estimators._regional.steps import BaseClusteredSVC
-from localsvm.rows import SCALED_C, Rows
-from localsvm.solvers import LinearSolution, SolverOptions, Status
+from localsvm.estimators._regional.base import BaseClusteredSVC
+from localsvm.estimators._regional.fit import (
+    FitOptions,
+    RegionalSettings,
+    find_regions,
+    fit_regional,
+    solve_regions,
+)
+from localsvm.rows import SCALED_C, Rows, intercept_constant, mean_squared_norm
+from localsvm.solvers import LinearSolution, Status
 
 _SCALED_C_FACTORS = (0.1, 0.3, 1.0, 3.0)
 _CANDIDATE_CLUSTERS = (8, 50, 200)
@@ -190,22 +196,28 @@ n_support_, fit_report_
         )
 
     def _fit(self, rows: Rows) -> None:
-        seed = self._draw_seed()
+        options = self._fit_options()
         y = self.classes_[rows.class_index]
         folds = list(check_cv(self.cv, y, classifier=True).split(rows.X, y))
         fewest = min(len(train) for train, _ in folds)
-        grid = self._grid(self._scale(rows), fewest)
-        clock = StageClock(self.max_time)
-        with clock.stage("search"):
-            scores = self._score_grid(rows, folds, grid, seed, clock)
+        mean = mean_squared_norm(rows)
+        constant = intercept_constant(self, mean)
+        grid = self._grid(mean, fewest)
+        with options.clock.stage("search"):
+            scores = self._score_grid(rows, folds, grid, constant, options)
         self._choose(grid, scores)
-        parts = self._cluster(rows, self.n_clusters_, seed, clock)
-        penalties = self.C_, self.global_reg_
-        solution = self._solve_parts(rows, parts, penalties, seed, clock)
-        if clock.remaining() == 0 and np.isnan(scores).any():
-            self._warn_of_unscored(scores, solution)
+        settings = self._settings(
+            C=self.C_,
+            n_regions=self.n_clusters_,
+            global_reg=self.global_reg_,
+            constant=constant,
+        )
+        fit = fit_regional(rows, settings, options)
+        self._store(fit, rows, options.clock.seconds)
+        if options.is_over and np.isnan(scores).any():
+            self._warn_of_unscored(scores, fit.solution)
         else:
-            check_solution(solution, self)
+            check_solution(fit.solution, self)
 
     def _warn_of_unscored(
         self, scores: NDArray[np.float64], solution: LinearSolution
@@ -243,29 +255,25 @@ n_support_, fit_report_
         rows: Rows,
         folds: list[Any],
         grid: tuple[list[int], list[float], list[float]],
-        seed: int,
-        clock: StageClock,
+        constant: float,
+        options: FitOptions,
     ) -> NDArray[np.float64]:
         """Scores of shape (n_folds, n_clusters, n_global_regs, n_Cs)."""
         clusters, global_regs, Cs = grid
         tasks = list(product(folds, clusters))
         cancel = threading.Event()
-        options = replace(
-            self._options(seed, None, n_threads=1),
-            tol=self.search_tol,
-            cancel=cancel,
-            deadline=clock.deadline,
-        )
+        options = replace(options, tol=self.search_tol, n_jobs=1, cancel=cancel)
 
         def score(task: Any) -> NDArray[np.float64]:
             (train, test), n_clusters = task
             if options.is_over and n_clusters != clusters[0]:
                 return np.full((len(global_regs), len(Cs)), np.nan)
+            coded_by = self._settings(C=Cs[0], n_regions=n_clusters, constant=constant)
             return self._score_clustering(
-                rows.take(train),
-                rows.take(test),
-                (n_clusters, global_regs, Cs),
-                options,
+                (rows.take(train), rows.take(test)),
+                coded_by,
+                (global_regs, Cs),
+                replace(options, clock=options.clock.fork()),
             )
 
         scores = np.array(map_in_threads(score, tasks, self.n_jobs, cancel))
@@ -273,31 +281,27 @@ n_support_, fit_report_
 
     def _score_clustering(
         self,
-        train: Rows,
-        test: Rows,
-        grid: tuple[int, list[float], list[float]],
-        options: SolverOptions,
+        fold: tuple[Rows, Rows],
+        settings: RegionalSettings,
+        grid: tuple[list[float], list[float]],
+        options: FitOptions,
     ) -> NDArray[np.float64]:
         """Score every (global_reg, C) on one clustering of one fold."""
-        n_clusters, global_regs, Cs = grid
-        clusterer = self._fit_clusterer(train, n_clusters, options.seed)
-        regions, codes = self._cut(train, clusterer)
-        test_codes = regions.code(test.X)
+        train, test = fold
+        global_regs, Cs = grid
+        coded = find_regions(train, settings, options)
+        test_codes = coded.regions.code(test.X)
         scores = np.full((len(global_regs), len(Cs)), np.nan)
         for row, global_reg in enumerate(global_regs):
-            duals = None
+            fit = None
             for column, C in enumerate(Cs):
                 if options.is_over and (row, column) != (0, 0):
                     return scores
-                if duals is not None:
-                    duals *= C / Cs[column - 1]
-                solution, model = self._solve(
-                    self._problem(train, C), regions, codes, global_reg, options, duals
-                )
-                if solution.count(Status.not_finite):
+                tried = replace(settings, C=C, global_reg=global_reg)
+                fit = solve_regions(train, coded, tried, options, start=fit)
+                if fit.solution.count(Status.not_finite):
                     break
-                duals = solution.duals
-                decisions = model.decide(test.X, test_codes, None)
+                decisions = fit.model.decide(test.X, test_codes, None)
                 scores[row, column] = score_decisions(
                     self.classes_, decisions, test, self.scoring
                 )
@@ -308,6 +312,7 @@ n_support_, fit_report_
         grid: tuple[list[int], list[float], list[float]],
         scores: NDArray[np.float64],
     ) -> None:
+        """Store the best setting and the table of all."""
         settings = list(product(*grid))
         by_fold = scores.reshape(len(scores), -1)
         best = best_setting(by_fold)
