@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import check_cv
 
 from localsvm._checks import (
     check_parameters,
@@ -30,7 +29,7 @@ from localsvm.estimators._grid_scores import (
     score_decisions,
 )
 from localsvm.estimators._regional.steps import BaseClusteredSVC
-from localsvm.rows import SCALED_C, Rows
+from localsvm.rows import SCALED_C, Rows, split_folds
 from localsvm.solvers import LinearSolution, SolverOptions, Status
 
 _SCALED_C_FACTORS = (0.1, 0.3, 1.0, 3.0)
@@ -192,7 +191,7 @@ n_support_, fit_report_
     def _fit(self, rows: Rows) -> None:
         seed = self._draw_seed()
         y = self.classes_[rows.class_index]
-        folds = list(check_cv(self.cv, y, classifier=True).split(rows.X, y))
+        folds = split_folds(self.cv, rows.X, y)
         fewest = min(len(train) for train, _ in folds)
         grid = self._grid(self._scale(rows), fewest)
         clock = StageClock(self.max_time)
