@@ -62,7 +62,7 @@ struct RunOptions {
     Settings settings;
     double max_time;
     int n_threads;
-    nb::object cancelled;  // a function that tells, or None
+    nb::object cancelled;  // returns whether to stop, or None
 };
 
 template <class Handle>
