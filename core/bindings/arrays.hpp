@@ -5,14 +5,15 @@
 #include <nanobind/ndarray.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "localsvm/matrix.hpp"
 #include "localsvm/parallel.hpp"
+#include "localsvm/status.hpp"
 
 namespace nb = nanobind;
 

@@ -1,8 +1,9 @@
 // Settings of the kernel solvers as Python passes them.
 #pragma once
 
+#include <cstdint>
+
 #include "arrays.hpp"
-#include "localsvm/kernels.hpp"
 #include "localsvm/smo.hpp"
 
 namespace localsvm {

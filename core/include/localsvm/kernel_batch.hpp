@@ -1,6 +1,8 @@
 // Kernel SVMs of many neighbourhoods over the same rows, on threads.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -9,9 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "localsvm/kernels.hpp"
 #include "localsvm/local_models.hpp"
 #include "localsvm/neighborhood.hpp"
+#include "localsvm/one_vs_one.hpp"
 #include "localsvm/parallel.hpp"
+#include "localsvm/status.hpp"
 
 namespace localsvm {
 

@@ -6,8 +6,11 @@
 // changed only in a source that `reorders`.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "localsvm/aligned.hpp"

@@ -8,11 +8,15 @@
 // rows are the independent form on PickedRows, where each place has a bound and a dual.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "localsvm/descent.hpp"
 #include "localsvm/dual_cd.hpp"
 #include "localsvm/parallel.hpp"
+#include "localsvm/status.hpp"
+#include "localsvm/weights.hpp"
 
 namespace localsvm {
 

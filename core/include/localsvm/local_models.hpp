@@ -2,12 +2,15 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "localsvm/kernels.hpp"
 #include "localsvm/neighborhood.hpp"
 #include "localsvm/one_vs_one.hpp"
+#include "localsvm/smo.hpp"
+#include "localsvm/status.hpp"
 
 namespace localsvm {
 

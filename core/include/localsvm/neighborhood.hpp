@@ -6,13 +6,18 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
+#include "localsvm/aligned.hpp"
 #include "localsvm/kernel_rows.hpp"
+#include "localsvm/kernels.hpp"
 #include "localsvm/one_vs_one.hpp"
 #include "localsvm/smo.hpp"
+#include "localsvm/status.hpp"
 
 namespace localsvm {
 

@@ -30,6 +30,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -38,6 +39,7 @@
 #include "localsvm/aligned.hpp"
 #include "localsvm/parallel.hpp"
 #include "localsvm/simd.hpp"
+#include "localsvm/status.hpp"
 
 namespace localsvm {
 
