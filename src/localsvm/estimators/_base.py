@@ -348,5 +348,7 @@ def check_solution(solution: Solution, estimator: Any) -> None:
 
 def _steps(max_iter: Any) -> str:
     """Name the limit of the steps."""
+    if max_iter is None:
+        return "the iteration limit"
     generous = " (ten million steps, or 100 per row)" if max_iter == -1 else ""
     return f"max_iter={max_iter}{generous}"

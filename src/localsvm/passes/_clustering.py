@@ -20,7 +20,7 @@ def fit_clusterer(
     n_clusters: int | str,
     seed: int,
     n_jobs: int | None,
-    name: str = "n_clusters",
+    name: str = "n_regions",
 ) -> Any:
     """Cluster the rows of positive weight by a copy; None is ``SampledKMeans``.
 

@@ -22,6 +22,7 @@ from localsvm._clock import StageClock
 from localsvm.estimators._base import BaseLocalClassifier
 from localsvm.estimators._metric import in_columns
 from localsvm.estimators._regional.fit import (
+    MAX_PASSES,
     FitOptions,
     RegionalFit,
     RegionalSettings,
@@ -110,7 +111,7 @@ class BaseRegionalSVC(BaseLocalClassifier):
         return FitOptions(
             seed=self._draw_seed(),
             tol=self.tol,
-            max_iter=self.max_iter,
+            max_iter=self.max_iter or MAX_PASSES,
             n_jobs=self.n_jobs,
             clock=StageClock(self.max_time),
         )
@@ -142,7 +143,7 @@ class BaseRegionalSVC(BaseLocalClassifier):
         self.C_ = fit.settings.C
         self.duality_gap_ = solution.worst_gap
         self.n_iter_ = max(1, solution.n_iter)
-        self.n_support_ = np.count_nonzero(solution.duals, axis=1)
+        self.n_support_ = fit.support_by_class(rows)
         self.fit_report_ = seconds
 
     def _check_common_parameters(self) -> None:
@@ -155,7 +156,7 @@ class BaseRegionalSVC(BaseLocalClassifier):
             intercept_scaling=real(0) | one_of("scale"),
             class_weight=class_weights(),
             tol=real(0, closed="left"),
-            max_iter=integer(1),
+            max_iter=one_of(None) | integer(1),
             max_time=one_of(None) | real(0),
         )
 
@@ -176,7 +177,6 @@ class BaseClusteredSVC(BaseRegionalSVC):
     def _settings(self, **own: Any) -> RegionalSettings:
         return replace(
             super()._settings(**own),
-            n_nearest=self.n_nearest if self.assignment == "soft" else 1,
             sharpness=self.sharpness,
             joint=self.multi_class == "crammer_singer" and len(self.classes_) > 2,
         )
@@ -185,16 +185,14 @@ class BaseClusteredSVC(BaseRegionalSVC):
         super()._check_common_parameters()
         check_parameters(
             self,
-            assignment=one_of("soft", "hard"),
             multi_class=one_of("ovr", "crammer_singer"),
             sharpness=real(0),
         )
-        if self.multi_class == "crammer_singer" and (self.assignment, self.loss) != (
-            "soft",
-            "hinge",
+        if self.multi_class == "crammer_singer" and (
+            self.n_nearest == 1 or self.loss != "hinge"
         ):
             raise ValueError(
-                "multi_class='crammer_singer' needs assignment='soft' and "
-                f"loss='hinge'; found assignment={self.assignment!r} and "
+                "multi_class='crammer_singer' needs n_nearest > 1 and "
+                f"loss='hinge'; found n_nearest={self.n_nearest} and "
                 f"loss={self.loss!r}."
             )

@@ -36,6 +36,9 @@ from localsvm.solvers import (
 
 Regions = HardRegions | SoftRegions | LocalCoordinates
 
+# Passes of the solver where ``max_iter`` is None.
+MAX_PASSES = 1000
+
 
 @dataclass(frozen=True)
 class RegionalSettings:
@@ -95,7 +98,7 @@ class FitOptions:
 
     seed: int
     tol: float = 1e-3
-    max_iter: int = 1000
+    max_iter: int = MAX_PASSES
     n_jobs: int | None = None
     clock: StageClock = field(default_factory=StageClock)
     cancel: threading.Event | None = None
@@ -165,6 +168,11 @@ class RegionalFit:
     def duals(self) -> NDArray[np.float64]:
         """Duals of shape (n_tasks, n_rows)."""
         return self.solution.duals
+
+    def support_by_class(self, rows: Rows) -> NDArray[np.intp]:
+        """Rows of each class with a non-zero dual in any task."""
+        support = (self.duals != 0).any(axis=0)
+        return np.bincount(rows.class_index[support], minlength=rows.n_classes)
 
     def decide_training_rows(self, X: Any, n_jobs: int | None = None) -> NDArray[Any]:
         """Decisions of shape (n_rows, n_tasks) for the rows of the fit."""

@@ -141,7 +141,7 @@ class StageFitter:
         template = self._first_model(rows.X.shape[0], Cs[0])
         settings = RegionalSettings(
             Cs[0],
-            n_regions=template.n_clusters,
+            n_regions=template.n_regions,
             clusterer=template.clusterer,
             joint=rows.n_classes > 2,
         )
