@@ -60,12 +60,12 @@ bench: $(VENV)/benching  ## Accuracy and speed against peers; rewrites results a
 	$(BIN)/python benchmarks/tables.py
 
 papers: $(VENV)/developing  ## The papers' tables and figures; goes on where it stopped
-	OMP_NUM_THREADS=1 $(BIN)/localsvm papers run --size standard --prune \
+	OMP_NUM_THREADS=1 $(BIN)/python -m papers run --size standard --prune \
 	  --store docs/papers/records
 	$(MAKE) papers-report
 
 papers-report: $(VENV)/developing  ## Write docs/papers from the records that are there
-	$(BIN)/localsvm papers report --store docs/papers/records --out docs/papers
+	$(BIN)/python -m papers report --store docs/papers/records --out docs/papers
 
 docs: $(VENV)/documenting  ## Guides, reference and examples as HTML; a warning is an error
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
