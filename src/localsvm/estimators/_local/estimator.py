@@ -140,8 +140,8 @@ class LocalSVC(BaseLocalSVC):
         Training row at each centre.
     n_neighbors_, n_assigned_ : int
         k and k' as used.
-    n_support_ : ndarray of shape (n_regions,)
-        Support vectors of each neighbourhood.
+    n_support_ : ndarray of shape (n_classes,)
+        Distinct rows of each class that are a support vector of any neighbourhood.
     gamma_, C_ : ndarray of shape (n_regions,)
         Width and penalty in each neighbourhood, 0 where there is no SVM.
     duality_gap_ : float

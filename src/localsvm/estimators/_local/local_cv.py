@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from localsvm._checks import check_parameters, integer, list_of, one_of, real
 from localsvm._clock import StageClock
 from localsvm.cluster import neighborhood_sizes
@@ -16,15 +19,14 @@ from localsvm.estimators._local.neighborhoods import (
     LocalSettings,
     fit_local,
 )
-from localsvm.estimators._local.prior import GLOBAL_MODELS, Prior
+from localsvm.estimators._local.prior import GLOBAL_MODELS
 from localsvm.estimators._local.search import (
     LocalChoice,
     LocalGrid,
     choose_setting,
-    split_rows,
 )
 from localsvm.kernels import Kernel
-from localsvm.rows import MergedRows, Rows
+from localsvm.rows import Rows, split_weighted
 
 
 class LocalSVCCV(BaseLocalSVC):
@@ -195,7 +197,10 @@ n_support_, gamma_, C_, duality_gap_, violation_, n_iter_, fit_report_
             merged = rows.merged(options.seed)
         prior = self._fit_prior(merged.rows, options) if any(self.shrinks) else None
         with clock.stage("search"):
-            choice = self._choose(rows, merged, options, prior)
+            unseen = None
+            if prior is not None:
+                unseen = prior.unseen[merged.kind[merged.kind >= 0]]
+            choice = self._choose(rows, options, unseen)
         sizes = neighborhood_sizes(choice.n_neighbors, self.n_assigned, rows.n_rows)
         local = self._chosen_kernel(choice).resolve(RowScale.of(rows))
         settings = LocalSettings(*sizes, local, self.route, self.neighbors)
@@ -210,11 +215,11 @@ n_support_, gamma_, C_, duality_gap_, violation_, n_iter_, fit_report_
     def _choose(
         self,
         rows: Rows,
-        merged: MergedRows,
         options: LocalOptions,
-        prior: Prior | None,
+        unseen: NDArray[np.float64] | None = None,
     ) -> LocalChoice:
-        kept, folds = split_rows(rows, self.classes_[rows.class_index], self.cv)
+        """Search the grid; ``unseen`` as of ``choose_setting``."""
+        kept, folds = split_weighted(self.cv, rows, self.classes_)
         grid = LocalGrid(
             self.Cs,
             self.gammas,
@@ -226,9 +231,6 @@ n_support_, gamma_, C_, duality_gap_, violation_, n_iter_, fit_report_
             self.neighbors,
             Kernel(self.kernel, degree=self.degree, coef0=self.coef0),
         )
-        unseen = None
-        if prior is not None:
-            unseen = prior.unseen[merged.kind[merged.kind >= 0]]
         loose = replace(options, tol=self.search_tol)
         return choose_setting(kept, folds, self.classes_, grid, loose, unseen)
 

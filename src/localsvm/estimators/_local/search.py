@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import check_cv
 
 from localsvm.cluster import (
     Cover,
@@ -28,7 +25,7 @@ from localsvm.estimators._grid_scores import (
 from localsvm.estimators._local.kernel import KernelSettings, RowScale, kernel_of
 from localsvm.estimators._local.neighborhoods import LocalOptions
 from localsvm.kernels import Kernel
-from localsvm.rows import Rows, hash_rows
+from localsvm.rows import Fold, Rows, hash_rows
 from localsvm.solvers import LocalKernel, cross_validate_neighborhoods
 
 _CANDIDATE_SIZES = (50, 100, 200)
@@ -127,29 +124,9 @@ class _Space:
     search: Any
 
 
-Folds = Sequence[tuple[NDArray[Any], NDArray[Any]]]
-
-
-def split_rows(rows: Rows, y: NDArray[Any], cv: Any) -> tuple[Rows, Folds]:
-    """Leave out rows without weight, and cut the others into folds."""
-    present = rows.penalty_weight > 0
-    kept, y = rows.take(np.flatnonzero(present)), y[present]
-    folds = check_cv(cv, y, classifier=True).split(kept.X, y)
-    if cv is None or isinstance(cv, Integral) or hasattr(cv, "split"):
-        return kept, list(folds)
-    # Splits that are given count all rows.
-    position = np.cumsum(present) - 1
-
-    def among_kept(index: Any) -> NDArray[np.intp]:
-        index = np.asarray(index)
-        return np.asarray(position[index[present[index]]])
-
-    return kept, [(among_kept(train), among_kept(test)) for train, test in folds]
-
-
 def choose_setting(
     rows: Rows,
-    folds: Folds,
+    folds: list[Fold],
     classes: NDArray[Any],
     grid: LocalGrid,
     options: LocalOptions,
@@ -161,7 +138,7 @@ def choose_setting(
     ----------
     rows : Rows
         Of positive weight.
-    folds : sequence of (train, test) index arrays
+    folds : list of Fold
     classes : ndarray of shape (n_classes,)
     grid : LocalGrid
     options : LocalOptions
@@ -176,7 +153,7 @@ def choose_setting(
     covers = _cover_rows(rows, sizes, grid, options)
     # Every setting answers the same rows.
     covered = np.all([cover.labels >= 0 for _, cover in covers], axis=0)
-    tested = [(train, test[covered[test]]) for train, test in folds]
+    tested = [Fold(train, test[covered[test]]) for train, test in folds]
     if not all(len(test) for _, test in tested):
         raise ValueError(
             f"max_regions={grid.max_regions} neighbourhoods leave a fold without "
@@ -225,7 +202,7 @@ def _space(rows: Rows, widths: list[Width], grid: LocalGrid, largest: int) -> _S
 @dataclass(frozen=True)
 class _Scorer:
     rows: Rows
-    folds: Folds
+    folds: list[Fold]
     classes: NDArray[Any]
     scoring: Any
     options: LocalOptions
