@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from localsvm._clock import StageClock
 from localsvm.estimators import LocalSVCCV
 from localsvm.rows import Rows
 from papers._definition import Method
@@ -114,7 +115,8 @@ class _SearchAlone(LocalSVCCV):
     """Ends with the choice, since others fit the model."""
 
     def _fit(self, rows: Rows) -> None:
-        self._search(rows, self._draw_seed(), None)
+        options = self._options(self._draw_seed(), StageClock())
+        self._store_choice(self._choose(rows, options))
         self.fit_report_ = {}
 
 

@@ -3,8 +3,10 @@
 from localsvm.estimators._local import (
     BaseLocalSVC as BaseLocalSVC,
     GlobalModel as GlobalModel,
+    LocalModel as LocalModel,
     LocalSVC,
     LocalSVCCV,
+    NeighborIndex as NeighborIndex,
     NeighborSVC,
     Router as Router,
 )

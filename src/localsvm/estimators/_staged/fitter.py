@@ -256,7 +256,8 @@ class StageFitter:
         cover = NeighborhoodCover(
             grid.cell_size, random_state=draw_seed(self.seed), n_jobs=self.n_jobs
         ).fit(train)
-        route = Router.to_centers(train, cover).route(rows.X[n_train:], self.n_jobs)
+        router = Router.to_centers(train[cover.center_indices_], cover.neighbors)
+        route = router.route(rows.X[n_train:], self.n_jobs)
         used, cell = np.unique(route, return_inverse=True)
         by_cell = np.split(
             held_out[np.argsort(cell, kind="stable")], np.cumsum(np.bincount(cell))[:-1]
