@@ -3,78 +3,31 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from localsvm._clock import StageClock
-from localsvm._threads import sum_row_blocks
-from localsvm.estimators._base import Solution
-from localsvm.estimators._mixture.experts import Experts, Rates, WeightedProblem
-from localsvm.estimators._mixture.gates import Gate, GateStep, Mask
-from localsvm.estimators._mixture.model import (
-    MixtureModel,
-    class_losses,
-    class_scores,
-    task_losses,
-    true_losses,
+from localsvm._threads import single_threaded_libraries
+from localsvm.estimators._mixture.expectation import Expectation
+from localsvm.estimators._mixture.experts import (
+    Certificate,
+    Experts,
+    SolvedExperts,
+    constant_tasks,
 )
-from localsvm.rows import Rows
-from localsvm.solvers import GateRows, RowTargets, SolverOptions
+from localsvm.estimators._mixture.gates import Gate, GateStep, Mask
+from localsvm.estimators._mixture.model import MixtureModel
+from localsvm.estimators._mixture.settings import MixtureSettings, Scales
+from localsvm.estimators._mixture.watch import EMWatch
+from localsvm.solvers import GateTargets, SolverOptions
 
-# A component this light, as a part of all rows, has no logarithm of its prior left.
+# A component this light, as a share of all rows, has no logarithm of its prior left.
 _VANISHED = 1e-9
 
-
-@dataclass(frozen=True)
-class Expectation:
-    """Sums over rows that the E-step finds; those of two parts add up.
-
-    Attributes
-    ----------
-    mass : ndarray of shape (n_components,)
-        Weighted sums of the responsibilities.
-    losses : ndarray of shape (n_components, n_tasks)
-        Hinge losses times bound and responsibility, of the rows above the cut-off.
-    log_likelihood : float
-        Weighted sum of the logarithms of Eq. 6.
-    hits : ndarray of shape (2,)
-        Weight of the rows whose class has the largest score, and of all rows.
-    sizes : ndarray of shape (n_components,)
-        Rows by the component that is most responsible for them.
-    class_counts : ndarray of shape (n_components, n_classes)
-        The same by class and sample weight.
-    validation_hits : ndarray of shape (2,)
-        As ``hits``, of rows set aside.
-    """
-
-    mass: NDArray[np.float64]
-    losses: NDArray[np.float64]
-    log_likelihood: float
-    hits: NDArray[np.float64]
-    sizes: NDArray[np.intp]
-    class_counts: NDArray[np.float64]
-    validation_hits: NDArray[np.float64]
-
-    def __add__(self, other: Expectation) -> Expectation:
-        """Add up the sums over two parts."""
-        return Expectation(
-            **{name: mine + getattr(other, name) for name, mine in vars(self).items()}
-        )
-
-    @property
-    def accuracy(self) -> float:
-        """Weighted part of the rows that are classified right."""
-        return float(self.hits[0] / self.hits[1])
-
-    @property
-    def validation_accuracy(self) -> float | None:
-        """The same of the rows set aside, or None without such."""
-        hits, weight = self.validation_hits.tolist()
-        return hits / weight if weight else None
+Solved = TypeVar("Solved", bound=SolvedExperts)
 
 
 @dataclass(frozen=True)
@@ -86,10 +39,10 @@ class StepOptions:
     gate : GateStep
     solver : SolverOptions
     cutoff : float
-        Responsibility from which on a component's SVM sees a row.
+        Responsibility above which the SVM of a component sees a row.
     prune_at_once : bool
-        Whether all components too light are dropped together, as printed, or the
-        lightest alone, which leaves its rows to the others.
+        Whether all components that are too light are dropped together, as printed, or
+        only the lightest, which leaves its rows to the others.
     """
 
     gate: GateStep
@@ -98,40 +51,39 @@ class StepOptions:
     prune_at_once: bool
 
 
-class ExpertSolution(Solution, Protocol):
-    """What the solvers of the SVMs tell."""
-
-    @property
-    def worst_gap(self) -> float: ...
-
-
 @dataclass
-class MixtureSteps(ABC):
-    """A mixture on its way: parameters, and what the next step needs.
+class MixtureSteps(ABC, Generic[Solved]):
+    """State of the EM iteration, and its steps.
 
     Attributes
     ----------
-    gate : Gate
-    experts : Experts
-    solution : ExpertSolution
-        Certificates of the last SVMs.
+    settings : MixtureSettings
+    scales : Scales
     clock : StageClock
+    gate : Gate
     weight : float
         Of all rows.
     gate_scale : float
         Unit of the rows for the gate.
-    intercept_scaling : float
     dtype : data type of the rows
+    experts : Experts
+    solved : SolvedExperts
+        The last SVMs, where the next ones start.
+    certificate : Certificate
+        Of the last SVMs.
     """
 
-    gate: Gate
-    experts: Experts
-    solution: ExpertSolution
+    settings: MixtureSettings
+    scales: Scales
     clock: StageClock
+    gate: Gate
     weight: float
     gate_scale: float
-    intercept_scaling: float
     dtype: Any
+
+    experts: Experts = field(init=False)
+    solved: Solved = field(init=False)
+    certificate: Certificate = field(init=False)
 
     @property
     def model(self) -> MixtureModel:
@@ -139,13 +91,53 @@ class MixtureSteps(ABC):
         experts = self.experts
         return MixtureModel(self.gate, experts.coef, experts.intercept, self.dtype)
 
-    def penalty(self, C: float, options: StepOptions) -> float:
+    def options(self, seed: int) -> StepOptions:
+        """Options of the step with this seed."""
+        settings = self.settings
+        gate = GateStep(
+            max_iter=settings.gate.steps,
+            ridge=settings.gate.reg * self.weight * self.gate_scale**2,
+            prior=settings.prior * self.weight,
+            deadline=self.clock.deadline,
+        )
+        return StepOptions(
+            gate,
+            settings.solver(seed, self.clock),
+            settings.min_responsibility,
+            prune_at_once=settings.gate.kind == "paper",
+        )
+
+    def penalty(self, options: StepOptions) -> float:
         r"""Cost of the priors in log-likelihood (Eq. 8).
 
         :math:`\sum_j \|w_j\|^2 / (2 C)` of Eq. 9, and the ridge of the gate.
         """
-        squares = self.experts.squared_norms(self.intercept_scaling)
-        return float(squares.sum()) / (2 * C) + self.gate.penalty(options.gate)
+        squares = self.experts.squared_norms(self.scales.intercept)
+        return float(squares.sum()) / (2 * self.scales.C) + self.gate.penalty(
+            options.gate
+        )
+
+    def start(self, class_counts: NDArray[Any], options: SolverOptions) -> None:
+        """One SVM per cluster (section III-D).
+
+        A cluster of one class gets the constant of that class and zero duals, if there
+        is an intercept.
+
+        Parameters
+        ----------
+        class_counts : ndarray of shape (n_components, n_classes)
+            Rows of each cluster by class.
+        options : SolverOptions
+        """
+        with self.clock.stage("solve"):
+            solved = self._solve(0.0, options, None)
+        self.experts, self.certificate = solved.experts, solved.certificate
+        if self.scales.intercept > 0:
+            n_tasks = self.experts.n_tasks
+            constants = [dict(constant_tasks(own, n_tasks)) for own in class_counts]
+            self.experts = self.experts.with_constants(constants)
+            solved = solved.without_duals([tuple(own) for own in constants])
+        self.solved = solved
 
     def expect(self, options: StepOptions) -> Expectation:
         """E-step, repeated without the components that it leaves too little mass."""
@@ -157,133 +149,54 @@ class MixtureSteps(ABC):
                 return found
             self._keep(survivors)
 
-    @abstractmethod
-    def _expect(self, options: StepOptions) -> Expectation:
-        """E-step with the components as they are."""
+    def maximize(self, found: Expectation, options: StepOptions) -> None:
+        """M-step: the gate (Eq. 13, 20) and the SVMs (Eq. 15)."""
+        with self.clock.stage("gate"):
+            self.gate = self.gate.update(self._targets(found), options.gate)
+        with self.clock.stage("solve"):
+            before = self.solved if self.settings.warm_start else None
+            solved = self._solve(options.cutoff, options.solver, before)
+            self.experts = self.experts.improved(
+                solved.experts, solved.primal, found.losses, self.scales.intercept
+            )
+        self.solved, self.certificate = solved, solved.certificate
+
+    def checkpoint(self, watch: EMWatch) -> None:
+        """Write down where EM is; rows in memory have no checkpoint."""
 
     def _keep(self, survivors: Mask) -> None:
         """Leave components out."""
         self.gate = self.gate.keep(survivors)
         self.experts = self.experts.keep(survivors)
+        self.solved = self.solved.keep(survivors)
 
     @abstractmethod
-    def maximize(self, found: Expectation, options: StepOptions) -> None:
-        """M-step: the gate (Eq. 13, 20) and the SVMs (Eq. 15)."""
-
-    @abstractmethod
-    def write_down(self, watch: Any) -> None:
-        """Write down where EM is, so that it can go on from here."""
-
-
-@dataclass
-class MixtureFit(MixtureSteps):
-    """A mixture on its way, of rows in memory.
-
-    Attributes
-    ----------
-    rows : Rows
-    validation : Rows or None
-        Rows that EM does not see.
-    gate_rows : GateRows
-    weighted : WeightedProblem
-    rates : list
-        Duals of the last SVMs, for the next ones.
-    """
-
-    rows: Rows
-    validation: Rows | None
-    gate_rows: GateRows
-    weighted: WeightedProblem
-    rates: Rates
-
     def _expect(self, options: StepOptions) -> Expectation:
-        bounds, n_jobs = self.weighted.problem.bounds, self.gate_rows.n_jobs
-        self._responsibilities, found = expectation(
-            self.model, self.rows, bounds, options.cutoff, n_jobs
-        )
-        if self.validation is None:
-            return found
-        hits = count_hits(self.model, self.validation, n_jobs)
-        return replace(found, validation_hits=hits)
+        """E-step with the components as they are."""
 
-    def _keep(self, survivors: Mask) -> None:
-        super()._keep(survivors)
-        self.rates = [self.rates[each] for each in np.flatnonzero(survivors)]
+    @abstractmethod
+    def _targets(self, found: Expectation) -> GateTargets:
+        """Responsibilities of the last E-step, for the gate."""
 
-    def maximize(self, found: Expectation, options: StepOptions) -> None:
-        """M-step: the gate (Eq. 13, 20) and the SVMs (Eq. 15)."""
-        with self.clock.stage("gate"):
-            targets = weighted_by(self.rows, self._responsibilities)
-            self.gate = self.gate.update(
-                RowTargets(self.gate_rows, targets), options.gate
-            )
-        with self.clock.stage("solve"):
-            self.experts, self.rates, self.solution = self.weighted.step(
-                self._responsibilities,
-                options.cutoff,
-                self.experts,
-                self.rates,
-                found.losses,
-                options.solver,
-            )
-
-    def write_down(self, watch: Any) -> None:
-        """Do nothing: what is in memory alone has no checkpoint."""
+    @abstractmethod
+    def _solve(
+        self, cutoff: float, options: SolverOptions, before: Solved | None
+    ) -> Solved:
+        """SVMs by the last responsibilities, from the duals of those before."""
 
 
-def weighted_by(rows: Rows, responsibilities: NDArray[Any]) -> NDArray[Any]:
-    """Responsibilities times weights: what the gate is to match."""
-    weight = rows.penalty_weight.astype(rows.X.dtype)
-    return np.asarray(responsibilities * weight[:, np.newaxis])
-
-
-def expectation(
-    model: MixtureModel,
-    rows: Rows,
-    bounds: NDArray[np.float64],
-    cutoff: float,
-    n_jobs: int | None,
-) -> tuple[NDArray[Any], Expectation]:
-    """Responsibilities (Eq. 11), and sums that the M-step and the history need."""
-    n_samples = rows.X.shape[0]
-    shares = np.empty((n_samples, model.n_components), dtype=rows.X.dtype)
-    shape = model.n_components, model.n_classes
-
-    def expect(part: slice) -> tuple[Any, ...]:
-        classes = rows.class_index[part]
-        weight, sample_weight = rows.penalty_weight[part], rows.sample_weight[part]
-        log_shares, decisions = model.evaluate(rows.X[part])
-        losses = class_losses(decisions)
-        joint = log_shares - true_losses(losses, classes)
-        total = logsumexp(joint, axis=1, keepdims=True)
-        shares[part] = np.exp(joint - total)
-        main = shares[part].argmax(axis=1)
-        seen = np.where(shares[part] > cutoff, shares[part], 0)
-        hit = class_scores(log_shares, losses).argmax(axis=1) == classes
-        counts = np.bincount(main * shape[1] + classes, sample_weight, np.prod(shape))
-        return (
-            weight @ shares[part],
-            np.einsum(
-                "i,ij,ijt->jt", bounds[part], seen, task_losses(decisions, classes)
-            ),
-            float(weight @ total[:, 0].astype(np.float64)),
-            np.array([weight @ hit, weight.sum()]),
-            np.bincount(main[sample_weight > 0], minlength=shape[0]),
-            counts.astype(np.float64).reshape(shape),
-            np.zeros(2),
-        )
-
-    sums = sum_row_blocks(expect, n_samples, n_jobs)
-    return shares, Expectation(*sums)
-
-
-def count_hits(
-    model: MixtureModel, rows: Rows, n_jobs: int | None
-) -> NDArray[np.float64]:
-    """Weight of the rows that are classified right, and of all."""
-    predicted = model.class_scores(rows.X, n_jobs).argmax(axis=1)
-    weight = rows.penalty_weight
-    return np.array([weight @ (predicted == rows.class_index), weight.sum()])
+def run_em(steps: MixtureSteps[Any], watch: EMWatch, seed: int) -> None:
+    """E-steps and M-steps in turn, until the watch says that it is enough."""
+    # Set once, as the limits cost more than a step on few rows.
+    with single_threaded_libraries():
+        while True:
+            options = steps.options(seed + watch.n_steps)
+            found = steps.expect(options)
+            watch.record(steps.model, found, steps.penalty(options))
+            if watch.is_over:
+                break
+            steps.maximize(found, options)
+            steps.checkpoint(watch)
 
 
 def surviving(

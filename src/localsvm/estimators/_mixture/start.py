@@ -19,7 +19,8 @@ from localsvm.estimators._mixture.gates import (
     SoftmaxGate,
     TwoLevelGate,
 )
-from localsvm.rows import hash_rows
+from localsvm.estimators._mixture.settings import GateSettings, MixtureSettings
+from localsvm.rows import Rows, hash_rows
 
 # The sharpness tau="scale", times the mean squared distance of a row to its centre.
 SCALED_TAU = 4.0
@@ -51,12 +52,12 @@ class HoldOut:
     is_asked: bool = True
 
     @classmethod
-    def of(cls, model: Any, n_samples: int, seed: int) -> HoldOut:
-        """Take what the parameters of a mixture ask for."""
-        wanted, is_asked = model.early_stopping, model.early_stopping != "auto"
+    def of(cls, settings: MixtureSettings, n_samples: int, seed: int) -> HoldOut:
+        """Set aside what the settings ask for."""
+        wanted, is_asked = settings.early_stopping, settings.early_stopping != "auto"
         if not is_asked:
             wanted = n_samples > _EARLY_STOPPING_ROWS
-        return cls(model.validation_fraction if wanted else 0.0, seed, is_asked)
+        return cls(settings.validation_fraction if wanted else 0.0, seed, is_asked)
 
     def rows(self, X: Any) -> Mask:
         """Whether each row is set aside."""
@@ -96,6 +97,27 @@ class HoldOut:
         return False
 
 
+def split_rows(
+    rows: Rows, settings: MixtureSettings, seed: int
+) -> tuple[Rows, Rows | None]:
+    """Rows for EM, and rows to stop by."""
+    n_samples = rows.X.shape[0]
+    hold_out = HoldOut.of(settings, n_samples, seed)
+    if hold_out.fraction == 0:
+        return rows, None
+    aside, present = hold_out.rows(rows.X), rows.penalty_weight > 0
+    training, validation = (
+        rows.take(np.flatnonzero(present & chosen)) for chosen in (~aside, aside)
+    )
+    counts = [
+        np.bincount(each.class_index, minlength=rows.n_classes)
+        for each in (training, validation)
+    ]
+    if not hold_out.accepts(counts[0], counts[1], n_samples):
+        return rows, None
+    return training, validation
+
+
 def assign_to_centers(
     X: Any, centers: NDArray[Any], n_jobs: int | None
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
@@ -105,22 +127,32 @@ def assign_to_centers(
     return labels[:, 0], search.squared_distances(X, scores[:, 0])
 
 
-def scaled_tau(mean_distance: float) -> float:
-    """Sharpness that follows the data; 1 where every row lies on its centre."""
+def sharpness(tau: float | str, mean_distance: float) -> float:
+    """Resolve ``tau``; "scale" is 1 where every row lies on its centre."""
+    if tau != "scale":
+        return float(tau)
     return SCALED_TAU / mean_distance if mean_distance > 0 else 1.0
 
 
 def start_gate(
-    kind: str,
+    settings: GateSettings,
     centers: NDArray[Any],
     sizes: NDArray[np.float64],
     tau: float,
-    n_groups: int | str,
     seed: int,
 ) -> tuple[Gate, NDArray[np.intp]]:
-    """Gate that is softest between the centres; on two levels if there are groups.
+    """Gate that is softest between the centres.
 
-    Groups are found by k-means on the centres.
+    With two levels, k-means finds groups among the centres.
+
+    Parameters
+    ----------
+    settings : GateSettings
+    centers : ndarray of shape (n_components, n_features)
+    sizes : ndarray of shape (n_components,)
+        Weight of the rows of each centre.
+    tau : float
+    seed : int
 
     Returns
     -------
@@ -128,8 +160,8 @@ def start_gate(
     order : ndarray of shape (n_components,)
         The gate's j-th component is the ``order[j]``-th centre.
     """
-    make = _GATES[kind].at
-    if n_groups == 1:
+    make, n_groups = _GATES[settings.kind].at, settings.n_groups
+    if settings.levels == 1:
         return make(centers, tau), np.arange(len(centers))
     wide = np.asarray(centers, dtype=np.float64)
     wanted = round(math.sqrt(len(wide))) if n_groups == "auto" else int(n_groups)

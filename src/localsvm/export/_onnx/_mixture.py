@@ -18,7 +18,7 @@ def mixture_answer(graph: Graph, rows: Tensor, model: MixtureSVC) -> Answer:
     mixture = model._fitted_model()
     n_logits = len(mixture.gate.coef)
     shape = mixture.n_components, mixture.n_tasks
-    slope, offset = mixture._stacked
+    slope, offset = mixture.stacked
     graph.uses(n_logits + 4 * shape[0] * mixture.n_classes)
     values = rows @ graph.weight(slope) + graph.weight(offset)
     log_shares = _log_shares(graph, values.columns(0, n_logits), mixture.gate)
