@@ -40,13 +40,13 @@ def compare(task: str, components: int | None) -> list[dict[str, Any]]:
     searches = {
         "GridSearchCV(ClusteredSVC)": GridSearchCV(
             ClusteredSVC(random_state=0),
-            {"C": Cs, "global_reg": GLOBAL_REGS, "n_clusters": N_CLUSTERS},
+            {"C": Cs, "global_reg": GLOBAL_REGS, "n_regions": N_CLUSTERS},
             cv=folds,
         ),
         "ClusteredSVCCV": ClusteredSVCCV(
             Cs=Cs,
             global_regs=GLOBAL_REGS,
-            n_clusters=N_CLUSTERS,
+            n_regions=N_CLUSTERS,
             cv=folds,
             random_state=0,
         ),
@@ -64,7 +64,7 @@ def compare(task: str, components: int | None) -> list[dict[str, Any]]:
                 "seconds": round(seconds, 2),
                 "C_factor": C_FACTORS[int(np.argmin(np.abs(np.array(Cs) - best["C"])))],
                 "global_reg": best["global_reg"],
-                "n_clusters": best["n_clusters"],
+                "n_regions": best["n_regions"],
                 "cv_accuracy": round(100 * search.best_score_, 2),
                 "test_accuracy": round(100 * search.score(X_test, data.y_test), 2),
             }

@@ -57,7 +57,7 @@ STAGED = StagedSVC(
 )
 MODELS = {
     "ClusteredSVC()": ClusteredSVC(),
-    "ClusteredSVC(assignment='hard')": ClusteredSVC(assignment="hard"),
+    "ClusteredSVC(n_nearest=1)": ClusteredSVC(n_nearest=1),
     "LocallyLinearSVC()": LocallyLinearSVC(),
     "LocallyLinearSVC(coding='local_coordinates')": LocallyLinearSVC(
         coding="local_coordinates"

@@ -33,10 +33,10 @@ for number in range(5):
 # ``fit`` takes the folder and the name of the label's column. ``partition_rows`` is how
 # many rows are read at once.
 
-model = ClusteredSVC(n_clusters=50, random_state=0)
+model = ClusteredSVC(n_regions=50, random_state=0)
 with options(partition_rows=4000, checkpoint=Path(folder.name) / "state"):
     model.fit(path, "side")
-in_memory = ClusteredSVC(n_clusters=50, random_state=0).fit(X, y)
+in_memory = ClusteredSVC(n_regions=50, random_state=0).fit(X, y)
 print(f"{model.n_iter_} passes, relative duality gap {model.duality_gap_:.1e}")
 
 # %%

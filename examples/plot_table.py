@@ -17,7 +17,7 @@ from localsvm.inspect import RegionWeightsDisplay, explain, region_table
 train = read_table(sample_path("adult"), target="income", where="split=train")
 test = read_table(sample_path("adult"), target="income", where="split=test")
 model = make_pipeline(
-    TableEncoder(), ClusteredSVC(6, assignment="hard", global_reg=10, random_state=0)
+    TableEncoder(), ClusteredSVC(6, n_nearest=1, global_reg=10, random_state=0)
 )
 model.fit(train.X, train.y)
 print(f"Test accuracy {model.score(test.X, test.y):.3f}")

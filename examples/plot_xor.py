@@ -22,9 +22,7 @@ X_test, y_test = make_xor(4000, random_state=1)
 panels = {
     "LinearSVC": LinearSVC(random_state=0),
     "SVC, RBF kernel": SVC(kernel="rbf"),
-    "ClusteredSVC, 2 regions": ClusteredSVC(
-        n_clusters=2, assignment="hard", random_state=0
-    ),
+    "ClusteredSVC, 2 regions": ClusteredSVC(n_regions=2, n_nearest=1, random_state=0),
 }
 
 figure, axes = plt.subplots(1, 3, figsize=(10.5, 4.5), layout="constrained")

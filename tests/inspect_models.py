@@ -32,9 +32,9 @@ STAGED = {
     "random_state": 0,
 }
 WITH_REGIONS = {
-    "hard": ClusteredSVC(5, assignment="hard", random_state=0),
+    "hard": ClusteredSVC(5, n_nearest=1, random_state=0),
     "soft": ClusteredSVC(5, random_state=0),
-    "searched": ClusteredSVCCV(Cs=[1.0], n_clusters=[5], cv=2, random_state=0),
+    "searched": ClusteredSVCCV(Cs=[1.0], n_regions=[5], cv=2, random_state=0),
     "anchors": LocallyLinearSVC(5, random_state=0),
     "local": LocalSVC(60, random_state=0),
     "local linear": LocalSVC(60, kernel="linear", random_state=0),

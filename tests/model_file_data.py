@@ -127,7 +127,7 @@ def _frozen(X, y):
 
 
 def _clustered(**parameters):
-    return ClusteredSVC(**{"n_clusters": 4, "random_state": 0} | parameters)
+    return ClusteredSVC(**{"n_regions": 4, "random_state": 0} | parameters)
 
 
 def _local(**parameters):
@@ -196,25 +196,25 @@ CASES = {
     "soft-csr-matrix": ("csr_matrix", _clustered(C=np.float32(2))),
     "soft-named": ("named", _clustered(metric=GradientMetric(random_state=0))),
     "joint": ("three", _clustered(multi_class="crammer_singer")),
-    "hard": ("three", _clustered(assignment="hard")),
-    "hard-kmeans": ("two", _clustered(assignment="hard", clusterer=KMeans(3))),
-    "hard-batches": ("csr", _clustered(assignment="hard", clusterer=MiniBatchKMeans())),
-    "hard-pddp": ("csr", _clustered(assignment="hard", clusterer=PDDP())),
+    "hard": ("three", _clustered(n_nearest=1)),
+    "hard-kmeans": ("two", _clustered(n_nearest=1, clusterer=KMeans(3))),
+    "hard-batches": ("csr", _clustered(n_nearest=1, clusterer=MiniBatchKMeans())),
+    "hard-pddp": ("csr", _clustered(n_nearest=1, clusterer=PDDP())),
     "hard-sampled": (
         "single",
-        _clustered(assignment="hard", clusterer=SampledKMeans()),
+        _clustered(n_nearest=1, clusterer=SampledKMeans()),
     ),
-    "hard-parallel": ("two", _clustered(assignment="hard", clusterer=ParallelKMeans())),
+    "hard-parallel": ("two", _clustered(n_nearest=1, clusterer=ParallelKMeans())),
     "hard-threshold": (
         "two",
-        _clustered(assignment="hard", clusterer=ThresholdClustering(4)),
+        _clustered(n_nearest=1, clusterer=ThresholdClustering(4)),
     ),
     "mapped": ("two", _clustered(metric=make_pipeline(MinMaxScaler(), PCA(2)))),
-    "clustered-cv": ("three", ClusteredSVCCV(n_clusters=[2, 3], cv=_SPLITTER)),
+    "clustered-cv": ("three", ClusteredSVCCV(n_regions=[2, 3], cv=_SPLITTER)),
     "clustered-cv-hard": (
         "two",
         ClusteredSVCCV(
-            Cs=np.array([1.0, 2.0]), n_clusters=(2,), assignment="hard", cv=_REPEATED
+            Cs=np.array([1.0, 2.0]), n_regions=(2,), n_nearest=1, cv=_REPEATED
         ),
     ),
     "anchors": ("three", LocallyLinearSVC(8, random_state=0)),
@@ -318,7 +318,7 @@ CASES = {
         "table",
         Pipeline([("table", TableEncoder(text_components=1)), ("model", _clustered())]),
     ),
-    "columns": ("table", make_pipeline(_columns(), _clustered(n_clusters=2))),
+    "columns": ("table", make_pipeline(_columns(), _clustered(n_regions=2))),
     "columns-only": ("table", _columns(sparse_threshold=1.0, n_jobs=1)),
     "columns-frames": (
         "table",

@@ -80,7 +80,7 @@ def tensor(name, data, datatype="FP64", shape=None):
 def xor_model():
     """Two classes 0 and 1 of two columns without names."""
     X, y = make_xor(400, random_state=0)
-    return ClusteredSVC(n_clusters=4, random_state=0).fit(X, y)
+    return ClusteredSVC(n_regions=4, random_state=0).fit(X, y)
 
 
 @functools.cache
@@ -124,7 +124,7 @@ def people_model():
     """A pipeline that takes the raw table."""
     table, happy = people()
     encoder = TableEncoder(kinds={"note": "text"})
-    model = ClusteredSVC(n_clusters=6, random_state=0)
+    model = ClusteredSVC(n_regions=6, random_state=0)
     return Pipeline([("table", encoder), ("model", model)]).fit(table, happy)
 
 

@@ -43,7 +43,7 @@ def test_nobody_hears_afterwards_or_on_other_threads():
 @pytest.mark.parametrize(
     ("model", "expected"),
     [
-        (ClusteredSVC(n_clusters=3, random_state=0), ("cluster",)),
+        (ClusteredSVC(n_regions=3, random_state=0), ("cluster",)),
         (StagedSVC(random_state=0), ("choose",)),
     ],
 )

@@ -27,6 +27,10 @@ class StageClock:
         spent = time.perf_counter() - start
         self.seconds[name] = self.seconds.get(name, 0.0) + spent
 
+    def fork(self) -> StageClock:
+        """Make a clock with the same limit and its own seconds, for a thread."""
+        return StageClock(self.max_time, _start=self._start)
+
     def remaining(self) -> float | None:
         """Seconds left, or None without a limit."""
         if self.max_time is None:

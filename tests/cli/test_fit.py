@@ -21,12 +21,12 @@ def files():
 
 
 def test_the_model_is_a_pipeline_of_all_rows(call):
-    result = call(*FIT, "--set", "n_clusters=3", "--seed", "5", "--jobs", "2")
+    result = call(*FIT, "--set", "n_regions=3", "--seed", "5", "--jobs", "2")
     assert result.exit_code == 0, result.output
     model = load("new.lsvm")
     assert list(model.named_steps) == ["table", "model"]
     assert isinstance(model[0], TableEncoder)
-    assert (model[1].n_clusters, model[1].random_state, model[1].n_jobs) == (3, 5, 2)
+    assert (model[1].n_regions, model[1].random_state, model[1].n_jobs) == (3, 5, 2)
     assert model[1].region_sizes_.sum() == 300
     assert "On rows that it had not seen:\n60 rows" in result.stdout
     assert "localsvm explain new.lsvm people.csv --row 0" in result.stdout

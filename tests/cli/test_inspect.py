@@ -19,7 +19,8 @@ def test_a_model_is_described(call):
     result = call("inspect", "people.lsvm")
     assert result.exit_code == 0, result.output
     for words in (
-        "ClusteredSVC(n_clusters=4",
+        "ClusteredSVC(",
+        "n_regions=4",
         "people.csv",
         "happy",
         "held-out accuracy",
@@ -33,7 +34,7 @@ def test_a_model_as_json(call):
     found = json.loads(call("inspect", "people.lsvm", "--json", "--regions").stdout)
     assert found["kind"] == "model"
     assert found["steps"] == {"table": "TableEncoder", "model": "ClusteredSVC"}
-    assert found["params"]["model__n_clusters"] == 4
+    assert found["params"]["model__n_regions"] == 4
     assert found["notes"]["target"] == "happy"
     assert found["bytes"] == Path("people.lsvm").stat().st_size
     assert [column["name"] for column in found["columns"]] == ["age", "income", "town"]

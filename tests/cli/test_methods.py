@@ -28,14 +28,14 @@ def test_settings_have_the_type_that_they_look_like():
     model = make(
         Method.CLUSTERED,
         "C=1e2",
-        "n_clusters=50",
-        "assignment=hard",
+        "n_regions=50",
+        "n_nearest=1",
         "fit_intercept=False",
         "global_reg=inf",
         "class_weight=balanced",
     )
     assert isinstance(model, ClusteredSVC)
-    assert (model.C, model.n_clusters, model.assignment) == (100.0, 50, "hard")
+    assert (model.C, model.n_regions, model.n_nearest) == (100.0, 50, 1)
     assert (model.fit_intercept, model.global_reg) == (False, math.inf)
     assert model.class_weight == "balanced"
     assert make(Method.LOCAL, 'class_weight={"a": 2}').class_weight == {"a": 2}
@@ -46,7 +46,7 @@ def test_settings_have_the_type_that_they_look_like():
     [
         ("C", "--set C: expected PARAMETER=VALUE, for instance C=10."),
         ("=3", "--set =3: expected"),
-        ("D=3", "ClusteredSVC has no parameter 'D'; expected one of C, assignment"),
+        ("D=3", "ClusteredSVC has no parameter 'D'; expected one of C, class_weight"),
         ("n_jobs=3", "use --jobs instead"),
         ("C=-1", "The 'C' parameter of ClusteredSVC must be"),
         ("metric=cosine", "The 'metric' parameter of ClusteredSVC must be"),

@@ -678,5 +678,5 @@ def test_in_a_pipeline():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=200), "c": rng.choice(["u", "v"], 200)})
     y = (frame["x"] > 0) ^ (frame["c"] == "u")
-    model = make_pipeline(TableEncoder(), ClusteredSVC(n_clusters=4, random_state=0))
+    model = make_pipeline(TableEncoder(), ClusteredSVC(n_regions=4, random_state=0))
     assert model.fit(frame, y).score(frame, y) > 0.95

@@ -15,7 +15,7 @@ from localsvm.engine._memory import (
 )
 from localsvm.engine._options import current_options, parse_bytes
 from localsvm.engine._source import Batches, Source, open_batches
-from localsvm.engine._store import spool
+from localsvm.engine._spool import spool
 
 
 def test_sum_of_the_memory_is_in_the_message(tmp_path):

@@ -32,10 +32,9 @@ def data():
         ({"C": "big"}, r"or 'scale'\. Got 'big' instead"),
         ({"C": np.nan}, r"'C' parameter .* Got nan"),
         ({"global_reg": 0}, r"'global_reg' parameter .*\(0, inf\]\. Got 0"),
-        ({"n_clusters": 0}, r"'n_clusters' parameter .*\[1, inf\) or 'auto'\. Got 0"),
-        ({"n_clusters": 2.5}, r"'n_clusters' parameter .* Got 2.5"),
-        ({"n_clusters": 61}, r"n_samples=60 should be >= n_clusters=61"),
-        ({"assignment": "fuzzy"}, r"'soft' or 'hard'\. Got 'fuzzy'"),
+        ({"n_regions": 0}, r"'n_regions' parameter .*\[1, inf\) or 'auto'\. Got 0"),
+        ({"n_regions": 2.5}, r"'n_regions' parameter .* Got 2.5"),
+        ({"n_regions": 61}, r"n_samples=60 should be >= n_regions=61"),
         ({"n_nearest": 0}, r"'n_nearest' parameter .* Got 0"),
         ({"sharpness": 0.0}, r"'sharpness' parameter .* Got 0.0"),
         ({"loss": "log"}, r"'hinge' or 'squared_hinge'\. Got 'log'"),
@@ -59,8 +58,8 @@ def test_parameter_errors_name_found_and_expected(parameters, message, data):
         ({"Cs": []}, r"'Cs' parameter .* a non-empty list"),
         ({"Cs": [1, -1]}, r"'Cs' parameter .* Got \[1, -1\]"),
         ({"global_regs": [0]}, r"'global_regs' parameter"),
-        ({"n_clusters": [0]}, r"'n_clusters' parameter"),
-        ({"n_clusters": [59]}, r"n_samples=48 should be >= n_clusters=59"),
+        ({"n_regions": [0]}, r"'n_regions' parameter"),
+        ({"n_regions": [59]}, r"n_samples=48 should be >= n_regions=59"),
     ],
 )
 def test_search_parameter_errors(parameters, message, data):
@@ -105,7 +104,7 @@ def object_array(columns):
         (object_array, "1"),
     ],
 )
-@pytest.mark.parametrize("estimator", [ClusteredSVC(n_clusters=2), SampledKMeans(2)])
+@pytest.mark.parametrize("estimator", [ClusteredSVC(n_regions=2), SampledKMeans(2)])
 def test_a_string_is_found_by_row_and_column(make, name, estimator, data):
     X, y = data
     numbers = {"age": X[:, 0].tolist(), "city": X[:, 1].tolist()}
@@ -199,66 +198,66 @@ def test_two_rows_are_enough():
     assert list(model.predict([[0.0], [1.0]])) == ["no", "yes"]
 
 
-@pytest.mark.parametrize("assignment", ["soft", "hard"])
+@pytest.mark.parametrize("n_nearest", [8, 1])
 class TestOddData:
-    def fit(self, X, y, assignment, n_clusters=4):
-        return ClusteredSVC(n_clusters, assignment=assignment, random_state=0).fit(X, y)
+    def fit(self, X, y, n_nearest, n_regions=4):
+        return ClusteredSVC(n_regions, n_nearest=n_nearest, random_state=0).fit(X, y)
 
-    def test_constant_columns(self, assignment, data):
+    def test_constant_columns(self, n_nearest, data):
         X, y = data
         padded = np.hstack([X, np.full((60, 1), 3.0), np.zeros((60, 1))])
-        assert self.fit(padded, y, assignment).score(padded, y) > 0.85
+        assert self.fit(padded, y, n_nearest).score(padded, y) > 0.85
 
-    def test_all_columns_constant(self, assignment):
+    def test_all_columns_constant(self, n_nearest):
         X, y = np.ones((30, 2)), np.arange(30) % 3 == 0
         with pytest.warns(ConvergenceWarning, match="Only 1 distinct rows"):
-            model = self.fit(X, y, assignment)
+            model = self.fit(X, y, n_nearest)
         assert model.n_regions_ == 1
         assert not model.predict(X).any()
 
-    def test_duplicate_rows(self, assignment, data):
+    def test_duplicate_rows(self, n_nearest, data):
         X, y = (np.repeat(part[:3], 20, axis=0) for part in data)
         y[:20], y[20:40] = 0, 1
         with pytest.warns(ConvergenceWarning, match="Only 3 distinct rows"):
-            model = self.fit(X, y, assignment)
+            model = self.fit(X, y, n_nearest)
         assert model.score(X[:40], y[:40]) == 1.0
 
-    def test_equal_rows_with_different_labels(self, assignment):
+    def test_equal_rows_with_different_labels(self, n_nearest):
         X, y = np.repeat([[0.0], [1.0]], 20, axis=0), np.tile([0, 1], 20)
         with pytest.warns(ConvergenceWarning, match="Only 2 distinct rows"):
-            model = self.fit(X, y, assignment)
+            model = self.fit(X, y, n_nearest)
         assert np.isfinite(model.decision_function(X)).all()
 
-    def test_zero_rows(self, assignment, data):
+    def test_zero_rows(self, n_nearest, data):
         X, y = data
         X[::2] = 0
-        model = self.fit(X, y, assignment)
+        model = self.fit(X, y, n_nearest)
         assert np.isfinite(model.decision_function(X)).all()
 
-    def test_all_rows_zero(self, assignment):
+    def test_all_rows_zero(self, n_nearest):
         X, y = np.zeros((10, 2)), np.arange(10) < 3
         with pytest.warns(ConvergenceWarning, match="Only 1 distinct"):
-            assert not self.fit(X, y, assignment).predict(X).any()
+            assert not self.fit(X, y, n_nearest).predict(X).any()
 
     @pytest.mark.filterwarnings("ignore:.*stopped at max_iter")
-    def test_region_with_one_class(self, assignment):
+    def test_region_with_one_class(self, n_nearest):
         rng = np.random.default_rng(0)
         X = np.r_[rng.normal(-5, 1, (50, 2)), rng.normal(5, 1, (50, 2))]
         y = np.r_[np.zeros(50), rng.integers(0, 2, 50)]
-        model = self.fit(X, y, assignment, n_clusters=2)
+        model = self.fit(X, y, n_nearest, n_regions=2)
         assert not model.predict(X[:50]).any()
 
     @pytest.mark.filterwarnings("ignore:.*stopped at max_iter")
-    def test_many_classes_with_two_rows_each(self, assignment):
+    def test_many_classes_with_two_rows_each(self, n_nearest):
         rng = np.random.default_rng(0)
         centers = rng.standard_normal((100, 8))
         X, y = np.repeat(centers, 2, axis=0), np.repeat(np.arange(100), 2)
         X = X + 0.01 * rng.standard_normal(X.shape)
-        assert self.fit(X, y, assignment).score(X, y) > 0.95
+        assert self.fit(X, y, n_nearest).score(X, y) > 0.95
 
-    def test_tiny_numbers(self, assignment, data):
+    def test_tiny_numbers(self, n_nearest, data):
         X, y = data
-        assert self.fit(X * 1e-150, y, assignment).score(X * 1e-150, y) > 0.8
+        assert self.fit(X * 1e-150, y, n_nearest).score(X * 1e-150, y) > 0.8
 
 
 def test_overflowing_numbers_are_refused(data):
@@ -287,7 +286,7 @@ def test_clusterer_with_noise_label_is_refused(data):
             return np.where(X[:, 0] > 0, 0, -1)
 
     with pytest.raises(ValueError, match=r"Noisy.predict gave the label -1"):
-        ClusteredSVC(assignment="hard", clusterer=Noisy()).fit(*data)
+        ClusteredSVC(n_nearest=1, clusterer=Noisy()).fit(*data)
 
 
 def test_clusterer_with_odd_labels_is_refused(data):
@@ -296,7 +295,7 @@ def test_clusterer_with_odd_labels_is_refused(data):
             return np.full(len(X), "a")
 
     with pytest.raises(ValueError, match="must return one integer label per row"):
-        ClusteredSVC(assignment="hard", clusterer=Words()).fit(*data)
+        ClusteredSVC(n_nearest=1, clusterer=Words()).fit(*data)
 
 
 def test_iteration_limit_warns_once_with_gap_and_remedy(data):
@@ -317,7 +316,7 @@ def test_failed_fit_leaves_the_generator_as_it_was(data, monkeypatch):
     expected = np.random.RandomState(0).randint(2**31 - 1)
     model = ClusteredSVC(2, random_state=generator)
     with monkeypatch.context() as patch:
-        patch.setattr(ClusteredSVC, "_solve_parts", None)
+        patch.setattr(ClusteredSVC, "_store", None)
         with pytest.raises(TypeError):
             model.fit(X, y)
     assert generator.randint(2**31 - 1) == expected

@@ -67,7 +67,7 @@ OTHER_MODELS = {
         2, C=C, tol=tol, multi_class="crammer_singer"
     ),
     "ClusteredSVCCV": lambda C, tol: ClusteredSVCCV(
-        Cs=[C], n_clusters=[2], cv=2, tol=tol, search_tol=tol
+        Cs=[C], n_regions=[2], cv=2, tol=tol, search_tol=tol
     ),
     "LocallyLinearSVC": lambda C, tol: LocallyLinearSVC(3, C=C, tol=tol),
     "MixtureSVC": lambda C, tol: MixtureSVC(
@@ -237,9 +237,9 @@ def test_random_degenerate_rows_end(rows, tol, seed):
 
 TIMED = {
     "ClusteredSVC": lambda: ClusteredSVC(4),
-    "ClusteredSVC, hard": lambda: ClusteredSVC(4, assignment="hard"),
+    "ClusteredSVC, hard": lambda: ClusteredSVC(4, n_nearest=1),
     "ClusteredSVC, joint": lambda: ClusteredSVC(4, multi_class="crammer_singer"),
-    "ClusteredSVCCV": lambda: ClusteredSVCCV(n_clusters=[4, 8], cv=2),
+    "ClusteredSVCCV": lambda: ClusteredSVCCV(n_regions=[4, 8], cv=2),
     "LocallyLinearSVC": lambda: LocallyLinearSVC(8),
     "LocalSVC": lambda: LocalSVC(20),
     "LocalSVC, one": lambda: LocalSVC(400, gamma="scale"),

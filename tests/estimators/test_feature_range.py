@@ -23,7 +23,7 @@ METHODS = {
     type(each).__name__: each
     for each in (
         ClusteredSVC(3, random_state=0),
-        ClusteredSVCCV(Cs=[1.0], n_clusters=[2], cv=2, random_state=0),
+        ClusteredSVCCV(Cs=[1.0], n_regions=[2], cv=2, random_state=0),
         LocallyLinearSVC(3, random_state=0),
         LocalSVC(20, random_state=0),
         LocalSVCCV(Cs=[1.0], n_neighbors=20, cv=2, random_state=0),

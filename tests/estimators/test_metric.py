@@ -25,8 +25,8 @@ from localsvm.inspect import RegionMapDisplay, explain
 
 ESTIMATORS = [
     ClusteredSVC(6, random_state=0),
-    ClusteredSVC(6, assignment="hard", random_state=0),
-    ClusteredSVCCV(n_clusters=[1, 6], random_state=0),
+    ClusteredSVC(6, n_nearest=1, random_state=0),
+    ClusteredSVCCV(n_regions=[1, 6], random_state=0),
     LocallyLinearSVC(6, random_state=0),
     LocalSVC(30, random_state=0),
     LocalSVC(30, route="center", random_state=0),
@@ -166,12 +166,12 @@ def test_not_a_metric(estimator, metric, two_moons):
 
 def test_metric_of_the_estimator_of_a_metric_is_refused(two_moons):
     inner = ClusteredSVC(metric=GradientMetric())
-    with pytest.raises(ValueError, match="'soft' and metric=None"):
+    with pytest.raises(ValueError, match="n_nearest > 1 and metric=None"):
         GradientMetric(estimator=inner).fit(*two_moons)
 
 
 def test_bound_is_not_for_metrics(two_moons):
-    model = ClusteredSVC(3, assignment="hard", metric=StandardScaler()).fit(*two_moons)
+    model = ClusteredSVC(3, n_nearest=1, metric=StandardScaler()).fit(*two_moons)
     with pytest.raises(ValueError, match=r"rows as they are\. Got .*StandardScaler"):
         model.generalization_bound(*two_moons)
 

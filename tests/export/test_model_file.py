@@ -123,7 +123,7 @@ def test_notes_are_described(tmp_path, two_moons):
     assert described.notes == notes
     assert described.class_name == "Pipeline"
     assert described.steps["clusteredsvc"] == "ClusteredSVC"
-    assert described.params["clusteredsvc__n_clusters"] == 4
+    assert described.params["clusteredsvc__n_regions"] == 4
     assert described.version == 1
     assert described.n_bytes == (tmp_path / "m.lsvm").stat().st_size
 
@@ -169,13 +169,13 @@ def test_a_subclass_is_not_taken_for_its_class(tmp_path, two_moons):
 
 def test_objects_and_arrays_are_described_in_words(tmp_path, two_moons):
     model = ClusteredSVCCV(
-        Cs=np.array([1.0]), n_clusters=(2,), clusterer=KMeans(3), global_regs=[np.inf]
+        Cs=np.array([1.0]), n_regions=(2,), clusterer=KMeans(3), global_regs=[np.inf]
     )
     localsvm.save(model.fit(*two_moons), tmp_path / "m.lsvm")
     params = describe_file(tmp_path / "m.lsvm").params
     assert params["clusterer"] == "KMeans(n_clusters=3)"
     assert params["Cs"] == "array model.Cs"
-    assert params["n_clusters"] == (2,)
+    assert params["n_regions"] == (2,)
     assert params["global_regs"] == [np.inf]
 
 

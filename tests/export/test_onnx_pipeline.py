@@ -74,7 +74,7 @@ def test_a_single_column_is_not_rounded(step):
     y = np.sin(X[:, 0]) > 0
     rows = pandas.DataFrame(X, columns=["x"]) if isinstance(step, TableEncoder) else X
     for estimator in (
-        ClusteredSVC(5, assignment="hard", random_state=0),
+        ClusteredSVC(5, n_nearest=1, random_state=0),
         MixtureSVC(3, max_iter=3, random_state=0),
         LocallyLinearSVC(5, metric=MaxAbsScaler(), random_state=0),
     ):

@@ -15,25 +15,25 @@ from onnx_data import assert_same, assert_same_beside_borders, run
 
 MODELS = {
     "soft": ClusteredSVC(8),
-    "hard": ClusteredSVC(8, assignment="hard"),
+    "hard": ClusteredSVC(8, n_nearest=1),
     "crammer_singer": ClusteredSVC(8, multi_class="crammer_singer"),
     "no_global": ClusteredSVC(8, global_reg=np.inf),
     "one_region": ClusteredSVC(1),
     "many_regions": ClusteredSVC(200, n_nearest=3),
-    "many_hard": ClusteredSVC(60, assignment="hard"),
-    "kmeans": ClusteredSVC(6, assignment="hard", clusterer=KMeans(n_init=1)),
+    "many_hard": ClusteredSVC(60, n_nearest=1),
+    "kmeans": ClusteredSVC(6, n_nearest=1, clusterer=KMeans(n_init=1)),
     "threshold": ClusteredSVC(
-        6, assignment="hard", clusterer=ThresholdClustering(6), fit_intercept=False
+        6, n_nearest=1, clusterer=ThresholdClustering(6), fit_intercept=False
     ),
-    "pddp": ClusteredSVC(7, assignment="hard", clusterer=PDDP()),
-    "pddp_one_leaf": ClusteredSVC(1, assignment="hard", clusterer=PDDP()),
+    "pddp": ClusteredSVC(7, n_nearest=1, clusterer=PDDP()),
+    "pddp_one_leaf": ClusteredSVC(1, n_nearest=1, clusterer=PDDP()),
     "birch": ClusteredSVC(5, clusterer=Birch(threshold=1.0)),
     "metric": ClusteredSVC(8, metric=GradientMetric(random_state=0)),
     "diagonal": ClusteredSVC(
-        8, metric=GradientMetric(diagonal=True, random_state=0), assignment="hard"
+        8, metric=GradientMetric(diagonal=True, random_state=0), n_nearest=1
     ),
     "pca": ClusteredSVC(8, metric=PCA(20)),
-    "searched": ClusteredSVCCV(Cs=[1.0], n_clusters=[5], cv=3),
+    "searched": ClusteredSVCCV(Cs=[1.0], n_regions=[5], cv=3),
     "inverse_distance": LocallyLinearSVC(30),
     "local_coordinates": LocallyLinearSVC(30, coding="local_coordinates"),
     "one_anchor": LocallyLinearSVC(1, coding="local_coordinates"),
@@ -75,7 +75,7 @@ def test_float64_and_two_classes(name):
 def test_scores_do_not_depend_on_the_origin():
     X, y = make_xor(500, random_state=0)
     far = X + 1e5
-    model = ClusteredSVC(9, assignment="hard", random_state=0).fit(far, y)
+    model = ClusteredSVC(9, n_nearest=1, random_state=0).fit(far, y)
     assert_same_beside_borders(model, far, "float64")
 
 
@@ -102,10 +102,10 @@ def test_arithmetic_of_float32_is_near(digits):
 
 def test_clusterer_that_does_not_ask_for_the_nearest_centre_is_refused(digits):
     X, y = digits
-    model = ClusteredSVC(9, assignment="hard", clusterer=BisectingKMeans()).fit(X, y)
+    model = ClusteredSVC(9, n_nearest=1, clusterer=BisectingKMeans()).fit(X, y)
     with pytest.raises(TypeError, match=r"BisectingKMeans.*nearest of cluster"):
         to_onnx(model)
-    model = ClusteredSVC(5, assignment="hard", clusterer=Birch(threshold=1.0))
+    model = ClusteredSVC(5, n_nearest=1, clusterer=Birch(threshold=1.0))
     with pytest.raises(TypeError, match="clusterer=Birch"):
         to_onnx(model.fit(X, y))
 

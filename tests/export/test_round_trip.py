@@ -65,7 +65,7 @@ def test_a_clusterer_that_a_file_cannot_hold_is_left_out(path):
 
 def test_a_clusterer_that_a_file_cannot_hold_is_refused_where_it_predicts(path):
     X, y = DATA["two"]
-    model = ClusteredSVC(4, assignment="hard", clusterer=BisectingKMeans()).fit(X, y)
+    model = ClusteredSVC(4, n_nearest=1, clusterer=BisectingKMeans()).fit(X, y)
     with pytest.raises(TypeError, match=r"regions_\.clusterer is a BisectingKMeans"):
         localsvm.save(model, path)
 
@@ -104,7 +104,7 @@ def test_a_stream_of_one_class_goes_on(path):
 
 def test_a_bound_of_a_loaded_model(path):
     X, y = DATA["two"]
-    model = ClusteredSVC(3, assignment="hard", random_state=0).fit(X, y)
+    model = ClusteredSVC(3, n_nearest=1, random_state=0).fit(X, y)
     bound = back(model, path).generalization_bound(X, y)
     assert isinstance(bound, GeneralizationBound)
     assert bound == model.generalization_bound(X, y)

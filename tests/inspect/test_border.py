@@ -154,7 +154,7 @@ def test_border_of_linear_regions_is_exact(name, n_classes):
 def test_border_that_leaves_the_region_is_found_where_it_is():
     """Two regions of one class each: the border is between them, not in them."""
     X, y = make_xor(400, random_state=0)
-    model = ClusteredSVC(4, assignment="hard", random_state=0).fit(X, y)
+    model = ClusteredSVC(4, n_nearest=1, random_state=0).fit(X, y)
     found = [each for each in explain(model, X[:20]) if each.border is not None]
     left = [each for each in found if not each.border.in_same_region]
     assert left

@@ -28,11 +28,11 @@ def make_rows(n_classes):
     )
 
 
-def fit(n_classes=2, *, assignment="soft", names=None):
+def fit(n_classes=2, *, n_nearest=8, names=None):
     X, y = make_rows(n_classes)
     labels = np.array(["ant", "bee", "cat", "dog"])[y]
     rows = X if names is None else pd.DataFrame(X, columns=names)
-    model = ClusteredSVC(6, assignment=assignment, random_state=0).fit(rows, labels)
+    model = ClusteredSVC(6, n_nearest=n_nearest, random_state=0).fit(rows, labels)
     return model, X
 
 
@@ -42,10 +42,10 @@ def decision_value(model, x):
     return scores[0] if scores.ndim == 1 else scores.max()
 
 
-@pytest.mark.parametrize("assignment", ["soft", "hard"])
+@pytest.mark.parametrize("n_nearest", [8, 1])
 @pytest.mark.parametrize("n_classes", [2, 4])
-def test_contributions_and_intercept_sum_to_decision_value(n_classes, assignment):
-    model, X = fit(n_classes, assignment=assignment)
+def test_contributions_and_intercept_sum_to_decision_value(n_classes, n_nearest):
+    model, X = fit(n_classes, n_nearest=n_nearest)
     for x in X[:20]:
         found = explain(model, x, border=False)
         expected = decision_value(model, x)
@@ -76,7 +76,7 @@ def test_several_classes_use_task_of_predicted_class():
 
 
 def test_hard_assignment_is_the_one_region():
-    model, X = fit(assignment="hard")
+    model, X = fit(n_nearest=1)
     found = explain(model, X[3])
     (region,) = found.regions
     assert region == model.region(X[3:4])[0]
@@ -165,7 +165,7 @@ def test_float32_model_is_explained_to_its_precision():
 
 def test_search_can_be_explained():
     X, y = make_rows(2)
-    model = ClusteredSVCCV(n_clusters=[2, 4], cv=3, random_state=0).fit(X, y)
+    model = ClusteredSVCCV(n_regions=[2, 4], cv=3, random_state=0).fit(X, y)
     found = explain(model, X[0])
     total = found.contributions.sum() + found.intercept
     assert total == pytest.approx(decision_value(model, X[0]), abs=1e-6)
@@ -185,7 +185,7 @@ def test_region_without_training_rows_has_size_zero():
             return {}
 
     X, y = make_rows(2)
-    model = ClusteredSVC(assignment="hard", clusterer=Halves()).fit(X, y)
+    model = ClusteredSVC(n_nearest=1, clusterer=Halves()).fit(X, y)
     far = np.full(N_FEATURES, 100.0)
     found = explain(model, far)
     assert found.regions.tolist() == [2]
@@ -208,9 +208,9 @@ def test_top_is_sorted_by_absolute_contribution():
         assert contribution == found.contributions[column]
 
 
-@pytest.mark.parametrize("assignment", ["soft", "hard"])
-def test_text_adds_up_and_names_what_matters(assignment):
-    model, X = fit(4, assignment=assignment)
+@pytest.mark.parametrize("n_nearest", [8, 1])
+def test_text_adds_up_and_names_what_matters(n_nearest):
+    model, X = fit(4, n_nearest=n_nearest)
     found = explain(model, X[0])
     text = str(found)
     assert text.startswith(f"Predicted class: {found.predicted_class}\n")

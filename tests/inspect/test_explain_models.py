@@ -160,7 +160,7 @@ def test_a_region_with_all_rows_is_no_region_in_the_text():
 def test_classes_that_are_not_shown_are_counted(n_classes, words):
     X = np.random.default_rng(0).normal(size=(200, 2))
     y = np.arange(200) % n_classes
-    model = ClusteredSVC(1, assignment="hard", random_state=0).fit(X, y)
+    model = ClusteredSVC(1, n_nearest=1, random_state=0).fit(X, y)
     text = str(explain(model, X[0], border=False))
     assert f", {words}" in text
     assert "1 more classes" not in text

@@ -55,7 +55,7 @@ def fitted_table(request):
     model = make_pipeline(
         TableEncoder(),
         *request.param,
-        ClusteredSVC(3, assignment="hard", random_state=0),
+        ClusteredSVC(3, n_nearest=1, random_state=0),
     )
     return model.fit(frame, y), frame
 

@@ -45,10 +45,10 @@ def line_points(display):
     )
 
 
-@pytest.mark.parametrize("assignment", ["soft", "hard"])
-def test_display_draws_every_part(xor, assignment):
+@pytest.mark.parametrize("n_nearest", [8, 1])
+def test_display_draws_every_part(xor, n_nearest):
     X, y = xor
-    model = ClusteredSVC(4, assignment=assignment, random_state=0).fit(X, y)
+    model = ClusteredSVC(4, n_nearest=n_nearest, random_state=0).fit(X, y)
     display = draw(model, X, y)
     assert display.figure_ is display.ax_.figure
     assert len(display.surface_) == 2
@@ -70,7 +70,7 @@ def test_boundary_is_where_the_decision_value_is_zero(xor):
 
 
 def test_borders_lie_between_regions(xor):
-    model = ClusteredSVC(4, assignment="hard", random_state=0).fit(*xor)
+    model = ClusteredSVC(4, n_nearest=1, random_state=0).fit(*xor)
     display = draw(model, xor[0])
     step = np.diff(display.xx0[0]).max() + np.diff(display.xx1[:, 0]).max()
     centers = model.clusterer_.cluster_centers_
@@ -82,7 +82,7 @@ def test_borders_lie_between_regions(xor):
 def test_borders_are_drawn_once():
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     model = ClusteredSVC(
-        clusterer=KMeans(2, init=[[0.0, 0.5], [1.0, 0.5]], n_init=1), assignment="hard"
+        clusterer=KMeans(2, init=[[0.0, 0.5], [1.0, 0.5]], n_init=1), n_nearest=1
     ).fit(X, [0, 1, 1, 0])
     (segment,) = draw(model, X).borders_.get_segments()
     np.testing.assert_allclose(segment[:, 0], 0.5, atol=0.02)
@@ -100,7 +100,7 @@ def test_background_agrees_with_predict(xor):
     "model",
     [
         ClusteredSVC(3, random_state=0),
-        ClusteredSVC(3, assignment="hard", random_state=0),
+        ClusteredSVC(3, n_nearest=1, random_state=0),
         SVC(),
         DecisionTreeClassifier(random_state=0),
     ],
@@ -206,7 +206,7 @@ def test_clusterer_without_centres(xor):
         def get_params(self, deep=True):
             return {}
 
-    model = ClusteredSVC(assignment="hard", clusterer=Halves()).fit(*xor)
+    model = ClusteredSVC(n_nearest=1, clusterer=Halves()).fit(*xor)
     display = draw(model, *xor)
     assert display.centers_ is None
     (segment,) = display.borders_.get_segments()

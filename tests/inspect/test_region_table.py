@@ -188,7 +188,7 @@ def test_region_that_had_no_training_row_is_not_in_the_table():
             return {}
 
     X, y = make_rows()
-    model = ClusteredSVC(assignment="hard", clusterer=Halves()).fit(X, y)
+    model = ClusteredSVC(n_nearest=1, clusterer=Halves()).fit(X, y)
     table = region_table(model, np.vstack([X, np.full((3, 5), 100.0)]))
     assert sum(row.n_rows for row in table) == len(X)
 

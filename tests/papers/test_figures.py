@@ -11,7 +11,7 @@ from localsvm.papers._rows import synthetic
 
 XOR = Data(synthetic, {"make": make_xor, "n_train": 200, "n_test": 50})
 PARTS = {
-    "regions": Part("localsvm.ClusteredSVC", {"n_clusters": 2, "assignment": "hard"}),
+    "regions": Part("localsvm.ClusteredSVC", {"n_regions": 2, "n_nearest": 1}),
     "decision": Part("sklearn.svm.SVC"),
     "labels": Part("sklearn.neighbors.KNeighborsClassifier"),
 }

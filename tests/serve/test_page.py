@@ -165,7 +165,7 @@ def test_hostile_names_are_shown_as_text(visit):
 def test_many_columns_are_one_field(visit):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 150))
-    model = ClusteredSVC(n_clusters=2, random_state=0).fit(X, X[:, 0] > 0)
+    model = ClusteredSVC(n_regions=2, random_state=0).fit(X, X[:, 0] > 0)
     page, troubles = visit(model)
     field = page.locator("textarea")
     field.fill(" ".join(["1"] * 149))

@@ -54,6 +54,13 @@ class LocalCoordinates:
         """Squared distances between anchors."""
         return np.asarray(cdist(self.centers, self.centers, "sqeuclidean"))
 
+    def learn(
+        self, X: Any, sample_weight: NDArray[np.float64], n_jobs: int | None = None
+    ) -> RegionCodes:
+        """Code the training rows; nothing depends on their weights."""
+        del sample_weight
+        return self.code(X, n_jobs)
+
     def code(self, X: Any, n_jobs: int | None = None) -> RegionCodes:
         """Nearest anchors of each row and their weights."""
         search = NearestCenters(self.centers, np.float64, n_jobs)

@@ -40,6 +40,8 @@ class HardRegions:
     n_regions : int
     """
 
+    n_nearest = 1
+
     def __init__(self, clusterer: Any) -> None:
         self.clusterer = clusterer
         self.centers = getattr(clusterer, "cluster_centers_", None)
@@ -61,12 +63,15 @@ class HardRegions:
             )
         return labels.astype(np.intp, copy=False)
 
-    def learn(self, X: Any) -> NDArray[np.intp]:
-        """Assign the training rows and fix the number of regions."""
-        labels = self.assign(X)
+    def learn(
+        self, X: Any, sample_weight: NDArray[np.float64], n_jobs: int | None = None
+    ) -> RegionCodes:
+        """Fix the number of regions and code the training rows."""
+        del sample_weight
+        codes = self.code(X, n_jobs)
         n_centers = 0 if self.centers is None else len(self.centers)
-        self.n_regions = max(int(labels.max()) + 1, n_centers)
-        return labels
+        self.n_regions = max(int(codes.regions.max()) + 1, n_centers)
+        return codes
 
     def code(self, X: Any, n_jobs: int | None = None) -> RegionCodes:
         """Region of each row, with weight one."""

@@ -11,11 +11,27 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
 from localsvm._checks import check_mapped_rows
+from localsvm.rows import Rows
+
+
+@dataclass(frozen=True)
+class Labels:
+    """How labels become classes and penalties, once all classes are known.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        Sorted.
+    class_weight : ndarray of shape (n_classes,)
+    """
+
+    classes: NDArray[Any]
+    class_weight: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Block:
-    """Rows of one partition in memory.
+    """Rows that are worked on together, as they were read.
 
     Attributes
     ----------
@@ -24,13 +40,29 @@ class Block:
         Labels as they were given.
     sample_weight : ndarray of shape (n_rows,), float64
     number : int
-        Of the partition.
+        Position among the blocks.
+    known : Rows or None
+        The rows with their classes, where a fit in memory has them already.
     """
 
     X: Any
     y: NDArray[Any]
     sample_weight: NDArray[np.float64]
     number: int = -1
+    known: Rows | None = None
+
+    def rows(self, labels: Labels) -> Rows:
+        """Rows with their classes and penalty weights."""
+        if self.known is not None:
+            return self.known
+        class_index = np.searchsorted(labels.classes, self.y).astype(np.int32)
+        return Rows(
+            self.X,
+            class_index,
+            self.sample_weight,
+            self.sample_weight * labels.class_weight[class_index],
+            len(labels.classes),
+        )
 
     @property
     def n_rows(self) -> int:

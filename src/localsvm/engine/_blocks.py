@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from localsvm._progress import stage as progress_stage
 from localsvm.engine._checkpoint import Checkpoint, Statistics
 from localsvm.engine._drivers import (
     Driver,
+    InlineDriver,
     Merge,
     NumberedPart,
     collapse,
@@ -34,7 +35,12 @@ from localsvm.engine._memory import (
     times_that_fit,
 )
 from localsvm.engine._options import EngineOptions
-from localsvm.engine._source import Source
+from localsvm.engine._record import Record
+from localsvm.engine._source import MemoryPart, Source
+from localsvm.engine._store import FolderStore, MemoryStore, Store
+from localsvm.rows import Rows
+
+Result = TypeVar("Result")
 
 # Partitions that are merged where they are; of a tree, so a power of two.
 _GROUP_HEIGHT = 3
@@ -42,7 +48,7 @@ _GROUP_HEIGHT = 3
 _COPIES_TO_VERIFY = 2.0
 
 
-class Partitions:
+class Blocks:
     """What ``_fit_partitions`` of a method gets: the rows, and how to go over them.
 
     See ``engine/README.md`` in the sources for how to write such a method.
@@ -76,6 +82,9 @@ class Partitions:
         self._known = KnownBlocks(checkpoint, source) if checkpoint else None
         self._options = options
         self._folder: Path | None = None
+        self._store: Store | None = None
+        # A block on a thread or worker is worked on by one thread.
+        self.n_jobs: int | None = 1
 
     def map(
         self, function: Callable[..., Any], *arguments: Any, stage: str
@@ -128,11 +137,10 @@ class Partitions:
 
     def reduce(
         self,
-        function: Callable[..., Statistics],
-        merge: Merge,
+        function: Callable[..., Result],
         *arguments: Any,
         stage: str,
-    ) -> Statistics:
+    ) -> Result:
         """Merge what ``function(block, *arguments)`` gives for all partitions.
 
         They are merged pairwise, neighbours first, in a tree whose shape depends on the
@@ -142,26 +150,28 @@ class Partitions:
         Parameters
         ----------
         function : callable
-            As in :meth:`map`; returns a dict of arrays.
-        merge : callable
-            Of two such dicts, the one of earlier partitions first; may change the
-            first.
+            As in :meth:`map`; returns a :class:`Record`.
         *arguments
         stage : str
 
         Returns
         -------
-        dict of ndarray
+        Record
+            Of the rows of all blocks.
         """
+        kind = _record_of(function)
+        merge: Merge = _merge_records
+        if kind is None:
+            merge, arguments = arguments[0], arguments[1:]
         groups = _groups(self._numbered)
-        done, pending = _restore(self.checkpoint, stage)
+        done, pending = _restore(self.checkpoint, stage, kind)
         results = self._merged(
             f"{self.name}-{stage}", function, merge, groups[done:], arguments
         )
         for number, result in enumerate(results, start=done + 1):
             push_result(pending, _GROUP_HEIGHT, result, merge)
             self._save(stage, number, pending, is_last=number == len(groups))
-        whole: Statistics | None = collapse(pending, merge)
+        whole: Result | None = collapse(pending, merge)
         if whole is None:
             raise ValueError(
                 "Found 0 rows in all partitions; a minimum of 1 is required."
@@ -231,6 +241,58 @@ class Partitions:
         shape = n_rows, self.source.n_features, self.source.dtype.itemsize
         times_that_fit(what, shape, need, room, cure)
 
+    @classmethod
+    def in_memory(cls, rows: Rows, n_jobs: int | None) -> Blocks:
+        """Rows in memory as one block, with a store in memory.
+
+        Parameters
+        ----------
+        rows : Rows
+        n_jobs : int or None
+            Threads that a function of the block may use.
+
+        Returns
+        -------
+        Blocks
+        """
+        source = Source([MemoryPart(rows)], rows.X.shape[1], rows.X.dtype)
+        blocks = cls(source, InlineDriver(), "memory", EngineOptions(), None)
+        blocks._store = MemoryStore()
+        blocks.n_jobs = n_jobs
+        return blocks
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether the rows are in memory as one block."""
+        return isinstance(self.driver, InlineDriver)
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return self.source.n_partitions
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows, None if that is not known before they are read."""
+        return self.source.n_rows
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.source.n_features
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """float32 or float64, the same in all blocks."""
+        return self.source.dtype
+
+    @property
+    def store(self) -> Store:
+        """Where a method keeps what later passes read; lives as long as the fit."""
+        if self._store is None:
+            self._store = FolderStore(self.folder)
+        return self._store
+
     @property
     def folder(self) -> Path:
         """Folder that all workers see, for files that live as long as the fit.
@@ -283,11 +345,11 @@ class Partitions:
     def _merged(
         self,
         name: str,
-        function: Callable[..., Statistics],
+        function: Callable[..., Any],
         merge: Merge,
         groups: Sequence[Sequence[NumberedPart]],
         arguments: tuple[Any, ...],
-    ) -> Iterator[Statistics | None]:
+    ) -> Iterator[Any]:
         """Yield the result of each group; what is read for the first time is noted."""
         known, parts = self._known, [part for group in groups for part in group]
         if known is None or known.has(parts):
@@ -328,6 +390,9 @@ class Partitions:
         return Path(tempfile.mkdtemp(prefix="localsvm-", dir=base)).absolute()
 
 
+Partitions = Blocks
+
+
 def _groups(parts: Sequence[NumberedPart]) -> list[Sequence[NumberedPart]]:
     size = 2**_GROUP_HEIGHT
     return [parts[first : first + size] for first in range(0, len(parts), size)]
@@ -340,13 +405,24 @@ def _as_state(n_groups: int, pending: list[tuple[int, Any]]) -> Statistics:
         "heights": np.array([height for height, _ in pending], dtype=np.int64),
     }
     for index, (_, result) in enumerate(pending):
-        for key, array in (result or {}).items():
+        arrays = result.as_arrays() if isinstance(result, Record) else result
+        for key, array in (arrays or {}).items():
             state[f"{index}:{key}"] = array
     return state
 
 
+def _merge_records(first: Record, second: Record) -> Record:
+    return first.merge(second)
+
+
+def _record_of(function: Callable[..., Any]) -> type[Record] | None:
+    """Kind of record that a function of a block returns, by its annotation."""
+    kind = get_type_hints(function).get("return")
+    return kind if isinstance(kind, type) and issubclass(kind, Record) else None
+
+
 def _restore(
-    checkpoint: Checkpoint | None, stage: str
+    checkpoint: Checkpoint | None, stage: str, kind: type[Record] | None
 ) -> tuple[int, list[tuple[int, Any]]]:
     """How many groups are merged already, and what waits for a partner."""
     state = checkpoint.load(stage) if checkpoint is not None else None
@@ -360,5 +436,6 @@ def _restore(
             for key, array in state.items()
             if key.startswith(prefix)
         }
-        pending.append((height, own or None))
+        known = kind.from_arrays(own) if kind is not None and own else own
+        pending.append((height, known or None))
     return int(state["groups"]), pending

@@ -72,6 +72,54 @@ class Driver(ABC):
         """Raise unless all workers see the folder."""
 
 
+class InlineDriver(Driver):
+    """The calling thread, for rows in memory, whose functions use threads."""
+
+    def run(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        items: Sequence[Any],
+        arguments: tuple[Any, ...],
+    ) -> Iterator[Any]:
+        """Call the function when its result is wanted."""
+        del name
+        return (function(item, *arguments) for item in items)
+
+    def run_on_parts(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        parts: Sequence[NumberedPart],
+        arguments: tuple[Any, ...],
+    ) -> Iterator[Any]:
+        """Call the function on the block."""
+        return self.run(name, read_and_call, parts, (function, arguments))
+
+    def merge_on_parts(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        merge: Merge,
+        parts: Sequence[Sequence[NumberedPart]],
+        arguments: tuple[Any, ...],
+    ) -> Iterator[Any]:
+        """Merge as results arrive."""
+        for group in parts:
+            results = self.run_on_parts(name, function, group, arguments)
+            yield merge_tree(results, merge)
+
+    def room(self, memory_limit: int | None) -> MemoryRoom:
+        """Memory of this process."""
+        return room_of_process(memory_limit)
+
+    def use_threads(self, n_threads: int) -> None:
+        """There is one block: nothing to limit."""
+
+    def check_shares(self, folder: Path) -> None:
+        """One process sees every folder."""
+
+
 class ThreadDriver(Driver):
     """Threads of this process; at most one partition per thread is in memory."""
 

@@ -26,7 +26,7 @@ from localsvm.engine._lock import locked_folder
 from localsvm.engine._options import EngineOptions, current_options
 from localsvm.engine._parquet import is_dataset, open_parquet
 from localsvm.engine._source import Batches, Source, open_batches
-from localsvm.engine._store import spool
+from localsvm.engine._spool import spool
 
 
 def is_partitioned(X: Any) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from localsvm.engine._block import Block, make_block
+from localsvm.rows import Rows
 
 
 class Part(ABC):
@@ -74,6 +75,24 @@ class Source:
         """Partition of most rows, None if no number is known."""
         known = [part for part in self.parts if part.n_rows is not None]
         return max(known, key=lambda part: part.n_rows or 0, default=None)
+
+
+@dataclass(frozen=True)
+class MemoryPart(Part):
+    """Rows that are in memory, as one block."""
+
+    rows: Rows
+    place: str = "memory"
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """Number of rows."""
+        return self.rows.n_rows
+
+    def read(self) -> Block:
+        """Give the rows as they are."""
+        rows = self.rows
+        return Block(rows.X, rows.class_index, rows.sample_weight, known=rows)
 
 
 class Batches:

@@ -1,12 +1,21 @@
-"""Blocks of rows on the disk, as plain NumPy files."""
+"""Where arrays live between two passes over the blocks: in memory or in a folder.
+
+A method writes what it needs of a block once, under a key, and reads it in every later
+pass. It does not know which store it writes to: a fit in memory keeps arrays in a
+:class:`MemoryStore`, one over files or a cluster in a :class:`FolderStore` that all
+workers see. A key is written once; what changes gets a new key for each version,
+so that a task can run twice (a worker may die after it wrote) and a fit be resumed.
+"""
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,143 +23,192 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from localsvm.engine._block import Block
-from localsvm.engine._source import BatchForm, Part, Source
+from localsvm.engine._record import pack_csr, unpack_csr
 
 
-@contextmanager
-def write_folder(path: Path) -> Iterator[Path]:
-    """Give a folder to write to that gets its name when it is complete.
+class Store(ABC):
+    """Arrays by key and name. Values are ndarrays or CSR matrices."""
 
-    Parameters
-    ----------
-    path : Path
-        If another task has made it meanwhile, that one stays.
+    @abstractmethod
+    def put(self, key: str, arrays: Mapping[str, Any]) -> None:
+        """Keep arrays under a key, all of them or none. An existing key stays."""
 
-    Yields
-    ------
-    Path
-        Where to write.
-    """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    temporary.mkdir()
-    try:
-        yield temporary
-        with suppress(FileExistsError, OSError):
-            temporary.rename(path)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-    if not path.exists():
-        raise OSError(f"The folder {path} could not be written.")
+    @abstractmethod
+    def get(self, key: str, *, mapped: bool = False) -> Mapping[str, Any]:
+        """Arrays of a key, each read when it is looked up.
 
+        With ``mapped``, dense arrays stay on the disk until their entries are read.
+        """
 
-def write_rows(folder: Path, X: Any) -> None:
-    """Write dense or CSR rows to files of a folder.
+    @abstractmethod
+    def has(self, key: str) -> bool:
+        """Whether the key has been written."""
 
-    Parameters
-    ----------
-    folder : Path
-    X : ndarray or CSR
-    """
-    if not sparse.issparse(X):
-        np.save(folder / "X.npy", X)
-        return
-    np.save(folder / "X_data.npy", X.data)
-    np.save(folder / "X_indices.npy", X.indices)
-    np.save(folder / "X_indptr.npy", X.indptr)
-    np.save(folder / "X_shape.npy", np.array(X.shape))
+    @abstractmethod
+    def drop(self, key: str) -> None:
+        """Remove a key, if it is there."""
 
+    @abstractmethod
+    def revising(
+        self, key: str, new_key: str
+    ) -> Any:  # a context manager; mypy cannot see through an abstract one
+        """Context with a writable copy of the array ``"values"`` of a key.
 
-def read_rows(folder: Path, *, mapped: bool = False) -> Any:
-    """Read what :func:`write_rows` wrote.
+        The copy becomes ``"values"`` of ``new_key`` if the context ends well.
+        """
 
-    Parameters
-    ----------
-    folder : Path
-    mapped : bool, default=False
-        Whether dense rows are read from the disk as they are looked at.
-
-    Returns
-    -------
-    ndarray or CSR
-    """
-    if (folder / "X.npy").exists():
-        return read_array(folder, "X", mapped=mapped)
-    data, indices, indptr, shape = (
-        read_array(folder, f"X_{name}")
-        for name in ("data", "indices", "indptr", "shape")
-    )
-    return sparse.csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
-
-
-def read_array(folder: Path, name: str, *, mapped: bool = False) -> NDArray[Any]:
-    """Read one array of plain numbers or strings.
-
-    Parameters
-    ----------
-    folder : Path
-    name : str
-        Of the file, without its ending.
-    mapped : bool, default=False
-        Whether it is read from the disk as it is looked at.
-
-    Returns
-    -------
-    ndarray
-    """
-    path = folder / f"{name}.npy"
-    return np.asarray(np.load(path, "r" if mapped else None, allow_pickle=False))
-
-
-def save_array(path: Path, array: NDArray[Any]) -> None:
-    """Write an array under another name first, so that it is there whole or not.
-
-    Parameters
-    ----------
-    path : Path
-    array : ndarray
-    """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    with temporary.open("wb") as file:
-        np.save(file, array)
-    temporary.replace(path)
+    @abstractmethod
+    def creating(self, key: str, shape: tuple[int, ...]) -> Any:
+        """Context with float64 zeros that become ``"values"`` of a new key."""
 
 
 @dataclass(frozen=True)
-class _SpooledPart(Part):
-    folder: Path
-    place: str
-    n_rows: int
+class MemoryStore(Store):
+    """Arrays in a dictionary, as they were given."""
 
-    def read(self) -> Block:
-        return Block(
-            read_rows(self.folder),
-            read_array(self.folder, "y"),
-            read_array(self.folder, "weight"),
-        )
+    _kept: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def put(self, key: str, arrays: Mapping[str, Any]) -> None:
+        """Keep the arrays themselves; they must not be changed afterwards."""
+        self._kept.setdefault(key, dict(arrays))
+
+    def get(self, key: str, *, mapped: bool = False) -> Mapping[str, Any]:
+        """Arrays of a key."""
+        del mapped
+        return self._kept[key]
+
+    def has(self, key: str) -> bool:
+        """Whether the key is there."""
+        return key in self._kept
+
+    def drop(self, key: str) -> None:
+        """Forget a key."""
+        self._kept.pop(key, None)
+
+    @contextmanager
+    def revising(self, key: str, new_key: str) -> Iterator[NDArray[Any]]:
+        """Give a copy, and keep it under the new key."""
+        copy = np.array(self._kept[key]["values"])
+        yield copy
+        self._kept[new_key] = {"values": copy}
+
+    @contextmanager
+    def creating(self, key: str, shape: tuple[int, ...]) -> Iterator[NDArray[Any]]:
+        """Give zeros, and keep them."""
+        zeros = np.zeros(shape)
+        yield zeros
+        self._kept[key] = {"values": zeros}
 
 
-def spool(batches: Iterable[Any], folder: Path) -> Source:
-    """Write batches to a folder, one after the other, and give them as partitions.
+@dataclass(frozen=True)
+class FolderStore(Store):
+    """Arrays in ``.npy`` files: a folder per key, which appears when it is complete.
 
-    Parameters
+    Attributes
     ----------
-    batches : iterable of (X, y) or (X, y, sample_weight)
     folder : Path
-        Exists already; what is written there is for the caller to remove.
+        Exists, and all workers see it.
     """
-    parts: list[Part] = []
-    form: BatchForm | None = None
-    for number, batch in enumerate(batches):
-        form = form or BatchForm.of(batch)
-        place = f"batch {number}"
-        block = form.block(batch, place)
-        own = folder / f"batch-{number}"
-        own.mkdir()
-        write_rows(own, block.X)
-        np.save(own / "y.npy", block.y)
-        np.save(own / "weight.npy", block.sample_weight)
-        parts.append(_SpooledPart(own, place, block.n_rows))
-    if form is None:
-        raise ValueError("The iterator of batches gave none; expected at least one.")
-    return form.source(parts)
+
+    folder: Path
+
+    def put(self, key: str, arrays: Mapping[str, Any]) -> None:
+        """Write to a temporary folder, which then takes the name of the key."""
+        if self.has(key):
+            return
+        with self._publishing(key) as folder:
+            for name, value in arrays.items():
+                for part, array in _flat(name, value).items():
+                    np.save(folder / f"{part}.npy", array, allow_pickle=False)
+
+    def get(self, key: str, *, mapped: bool = False) -> Mapping[str, Any]:
+        """Arrays of a key, read when they are looked up."""
+        return FolderArrays(self._path(key), mapped)
+
+    def has(self, key: str) -> bool:
+        """Whether the folder of the key is there."""
+        return self._path(key).exists()
+
+    def drop(self, key: str) -> None:
+        """Remove the folder of the key."""
+        shutil.rmtree(self._path(key), ignore_errors=True)
+
+    @contextmanager
+    def revising(self, key: str, new_key: str) -> Iterator[NDArray[Any]]:
+        """Copy the file, map it, and publish it under the new key."""
+        with self._publishing(new_key) as folder:
+            shutil.copyfile(self._path(key) / "values.npy", folder / "values.npy")
+            values = np.load(folder / "values.npy", mmap_mode="r+")
+            yield values
+            values.flush()
+
+    @contextmanager
+    def creating(self, key: str, shape: tuple[int, ...]) -> Iterator[NDArray[Any]]:
+        """Map a new file of zeros, and publish it."""
+        with self._publishing(key) as folder:
+            path = folder / "values.npy"
+            values = np.lib.format.open_memmap(path, "w+", np.float64, shape)
+            yield values
+            values.flush()
+
+    def _path(self, key: str) -> Path:
+        return self.folder / key
+
+    @contextmanager
+    def _publishing(self, key: str) -> Iterator[Path]:
+        """Give a folder that takes the name of the key if the context ends well.
+
+        If another task has published the key meanwhile, that one stays.
+        """
+        path = self._path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+        temporary.mkdir()
+        try:
+            yield temporary
+            _sync(temporary)
+            with suppress(OSError):
+                temporary.rename(path)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        if not path.exists():
+            raise OSError(f"The folder {path} could not be written.")
+
+
+class FolderArrays(Mapping[str, Any]):
+    """Arrays of one folder, read from the disk when they are looked up."""
+
+    def __init__(self, folder: Path, mapped: bool) -> None:
+        self._folder = folder
+        self._mapped = mapped
+
+    def __getitem__(self, name: str) -> Any:
+        path = self._folder / f"{name}.npy"
+        if path.exists():
+            mapped = np.load(path, "r" if self._mapped else None, allow_pickle=False)
+            return np.asarray(mapped)
+        pieces = {
+            piece: np.load(self._folder / f"{name}.{piece}.npy", allow_pickle=False)
+            for piece in ("data", "indices", "indptr", "shape")
+        }
+        return unpack_csr(pieces)
+
+    def __iter__(self) -> Iterator[str]:
+        names = {path.name.split(".")[0] for path in self._folder.glob("*.npy")}
+        return iter(sorted(names))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _flat(name: str, value: Any) -> dict[str, NDArray[Any]]:
+    if not sparse.issparse(value):
+        return {name: np.asarray(value)}
+    return {f"{name}.{piece}": array for piece, array in pack_csr(value).items()}
+
+
+def _sync(folder: Path) -> None:
+    """Flush the files to the disk, so that a name never stands for half a file."""
+    for path in folder.iterdir():
+        with path.open("rb") as file:
+            os.fsync(file.fileno())

@@ -30,7 +30,7 @@ from localsvm._checks import (
 from localsvm._clock import StageClock
 from localsvm._seeds import draw_seed, seeded_clone
 from localsvm.engine import (
-    Partitions,
+    Blocks,
     is_lazy,
     is_partitioned,
     open_partitions,
@@ -162,7 +162,7 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
                 self._fit_partitions(rows)
         return self
 
-    def _fit_partitions(self, rows: Partitions) -> None:
+    def _fit_partitions(self, rows: Blocks) -> None:
         raise TypeError(
             f"{type(self).__name__} takes rows in memory; found partitions "
             f"({rows.source.parts[0].place}, ...). Give an array, a data frame or a "
@@ -195,8 +195,9 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _check_parameters(self) -> None: ...
 
-    @abstractmethod
-    def _fit(self, rows: Rows) -> None: ...
+    def _fit(self, rows: Rows) -> None:
+        """Fit to rows in memory; a method over blocks sees them as one block."""
+        self._fit_partitions(Blocks.in_memory(rows, self.n_jobs))
 
     @abstractmethod
     def _decide(self, X: Any) -> NDArray[Any]: ...
@@ -347,5 +348,7 @@ def check_solution(solution: Solution, estimator: Any) -> None:
 
 def _steps(max_iter: Any) -> str:
     """Name the limit of the steps."""
+    if max_iter is None:
+        return "the iteration limit"
     generous = " (ten million steps, or 100 per row)" if max_iter == -1 else ""
     return f"max_iter={max_iter}{generous}"

@@ -106,7 +106,7 @@ def explain(
     >>> from localsvm.data import make_xor
     >>> from localsvm.inspect import explain
     >>> X, y = make_xor(400, random_state=0)
-    >>> model = ClusteredSVC(n_clusters=4, assignment="hard", random_state=0).fit(X, y)
+    >>> model = ClusteredSVC(n_regions=4, n_nearest=1, random_state=0).fit(X, y)
     >>> explanation = explain(model, [2.0, 0.1], feature_names=["east", "north"])
     >>> explanation.predicted_class
     np.int64(1)

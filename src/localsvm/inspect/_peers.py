@@ -143,7 +143,7 @@ def compare_peers(  # noqa: PLR0913 - all but five have defaults and are keyword
     >>> from localsvm.data import make_xor
     >>> from localsvm.inspect import compare_peers
     >>> X, y = make_xor(600, random_state=0)
-    >>> model = ClusteredSVC(n_clusters=4, random_state=0).fit(X[:400], y[:400])
+    >>> model = ClusteredSVC(n_regions=4, random_state=0).fit(X[:400], y[:400])
     >>> peers = compare_peers(model, X[:400], y[:400], X[400:], y[400:])
     >>> [peer.name for peer in peers]  # doctest: +NORMALIZE_WHITESPACE
     ['ClusteredSVC', 'LinearSVC', 'SVC', 'HistGradientBoostingClassifier']

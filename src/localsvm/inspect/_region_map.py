@@ -87,7 +87,7 @@ class RegionMapDisplay:
     >>> from localsvm.data import make_xor
     >>> from localsvm.inspect import RegionMapDisplay
     >>> X, y = make_xor(400, random_state=0)
-    >>> model = ClusteredSVC(n_clusters=4, random_state=0).fit(X, y)
+    >>> model = ClusteredSVC(n_regions=4, random_state=0).fit(X, y)
     >>> display = RegionMapDisplay.from_estimator(model, X, y)
     >>> plt.show()  # doctest: +SKIP
     """

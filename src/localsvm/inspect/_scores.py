@@ -228,7 +228,7 @@ def score_model(
     >>> from localsvm.data import make_xor
     >>> from localsvm.inspect import score_model
     >>> X, y = make_xor(600, random_state=0)
-    >>> model = ClusteredSVC(n_clusters=4, random_state=0).fit(X[:400], y[:400])
+    >>> model = ClusteredSVC(n_regions=4, random_state=0).fit(X[:400], y[:400])
     >>> scores = score_model(model, X[400:], y[400:])
     >>> low, high = scores.accuracy.low, scores.accuracy.high
     >>> bool(low < scores.accuracy.value < high)

@@ -17,7 +17,7 @@ from localsvm.papers._selection import clustered_search, single_svm_search
 _LIBLINEAR = Part(
     "sklearn.svm.LinearSVC", {"loss": "hinge", "tol": 0.1, "max_iter": 1000}
 )
-_HARD = {"assignment": "hard", "intercept_scaling": 1.0}
+_HARD = {"n_nearest": 1, "intercept_scaling": 1.0}
 
 
 def linear_svm(C: Sequence[float], name: str = "Linear SVM") -> Method:
@@ -45,7 +45,7 @@ def kmeans_svm(
     C: Sequence[float], n_clusters: int, name: str = "K-means+SVM"
 ) -> Method:
     """Define independent linear SVMs in the clusters of k-means."""
-    params = {**_HARD, "n_clusters": n_clusters, "global_reg": inf}
+    params = {**_HARD, "n_regions": n_clusters, "global_reg": inf}
     part = Part("localsvm.ClusteredSVC", params)
     return Method(name, part, {"C": C}, clustered_search)
 
@@ -57,7 +57,7 @@ def csvm(
     name: str = "CSVM",
 ) -> Method:
     """Define the clustered SVM with hard regions (Gu and Han 2013)."""
-    part = Part("localsvm.ClusteredSVC", {**_HARD, "n_clusters": n_clusters})
+    part = Part("localsvm.ClusteredSVC", {**_HARD, "n_regions": n_clusters})
     return Method(name, part, {"C": C, "global_reg": global_reg}, clustered_search)
 
 
@@ -77,7 +77,7 @@ def llsvm(
     **params: Any,
 ) -> Method:
     """Define a locally linear SVM (Ladicky and Torr 2011); ``params`` as above."""
-    params = {"n_anchors": n_anchors, "n_nearest": n_nearest, **params}
+    params = {"n_regions": n_anchors, "n_nearest": n_nearest, **params}
     return Method(name, Part("localsvm.LocallyLinearSVC", params), {"C": C})
 
 

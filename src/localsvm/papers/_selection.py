@@ -76,7 +76,7 @@ def clustered_search(
 ) -> Choice:
     """As :func:`grid_search` for ClusteredSVC: one clustering per fold and number.
 
-    The grid may have ``C``, ``global_reg`` and ``n_clusters``.
+    The grid may have ``C``, ``global_reg`` and ``n_regions``.
     """
     from localsvm import ClusteredSVCCV
 
@@ -91,7 +91,7 @@ def clustered_search(
     return Choice(chosen, 100 * float(model.best_score_))
 
 
-_CLUSTERED_GRID = {"C": "Cs", "global_reg": "global_regs", "n_clusters": "n_clusters"}
+_CLUSTERED_GRID = {"C": "Cs", "global_reg": "global_regs", "n_regions": "n_regions"}
 
 
 def single_svm_search(

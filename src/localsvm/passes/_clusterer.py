@@ -36,7 +36,7 @@ class PartClusterer:
     n_clusters : int or "auto"
         For clusterers that have such a parameter; "auto" leaves it as it is.
     seed : int
-    name : str, default="n_clusters"
+    name : str, default="n_regions"
         Name of the number of clusters in the estimator.
     """
 
@@ -45,7 +45,7 @@ class PartClusterer:
         clusterer: Any,
         n_clusters: int | str,
         seed: int,
-        name: str = "n_clusters",
+        name: str = "n_regions",
     ) -> None:
         self._name = name
         if clusterer is None:

@@ -20,7 +20,7 @@ def fit_clusterer(
     n_clusters: int | str,
     seed: int,
     n_jobs: int | None,
-    name: str = "n_clusters",
+    name: str = "n_regions",
 ) -> Any:
     """Cluster the rows of positive weight by a copy; None is ``SampledKMeans``.
 
@@ -53,7 +53,7 @@ def centers_of(clusterer: Any, rows: Rows) -> NDArray[Any]:
     centers = getattr(clusterer, "cluster_centers_", None)
     if centers is not None:
         return np.asarray(centers)
-    labels = HardRegions(clusterer).learn(rows.X)
+    labels = HardRegions(clusterer).assign(rows.X)
     members = sparse.csr_array(
         (rows.sample_weight, (labels, np.arange(len(labels)))),
         shape=(labels.max() + 1, len(labels)),

@@ -197,6 +197,17 @@ def merge_terms(first: Statistics, second: Statistics) -> Statistics:
     return {name: first[name] + second[name] for name in first}
 
 
+def support_of_block(
+    number: int, problem: PartProblem, versions: tuple[int, ...], n_classes: int
+) -> NDArray[np.intp]:
+    """Rows of each class in a block with a non-zero dual in any task."""
+    class_index = problem.read(number).class_index
+    support = np.zeros(len(class_index), dtype=bool)
+    for task, version in enumerate(versions):
+        support |= (problem.duals(task, version, number) != 0).any(axis=0)
+    return np.bincount(class_index[support], minlength=n_classes)
+
+
 def write_zeros(problem: PartProblem) -> None:
     """Write the first version of all tasks: nothing is learned."""
     for task in range(len(problem.tasks)):

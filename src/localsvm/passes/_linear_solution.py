@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.engine import Statistics
-from localsvm.passes._linear_problem import PartDuals, PartProblem
+from localsvm.engine import Blocks, Statistics
+from localsvm.passes._linear_problem import PartDuals, PartProblem, support_of_block
 from localsvm.solvers import Status
 
 
@@ -101,6 +101,19 @@ class PartSolution(PartEndings):
     def duals(self) -> PartDuals:
         """Duals of the rows, as a start for another problem."""
         return PartDuals(self.problem, tuple(state.version for state in self.states))
+
+    def support_by_class(self, rows: Blocks, n_classes: int) -> NDArray[np.intp]:
+        """Rows of each class with a non-zero dual in any task."""
+        versions = tuple(state.version for state in self.states)
+        found = rows.run(
+            support_of_block,
+            list(self.problem.places),
+            self.problem,
+            versions,
+            n_classes,
+            stage=f"{self.problem.name}-support",
+        )
+        return np.asarray(sum(found))
 
     def remove_files(self) -> None:
         """Remove the weight vectors and duals; only the states stay."""

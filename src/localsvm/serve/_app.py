@@ -113,7 +113,7 @@ def create_app(
     >>> from localsvm import ClusteredSVC
     >>> from localsvm.data import make_xor
     >>> from localsvm.serve import create_app
-    >>> model = ClusteredSVC(n_clusters=4, random_state=0).fit(*make_xor(400))
+    >>> model = ClusteredSVC(n_regions=4, random_state=0).fit(*make_xor(400))
     >>> app = create_app(model, name="xor")
     >>> app.title
     'localsvm'

@@ -172,7 +172,7 @@ _HALF_DECADE = math.sqrt(10)
 _LOW, _HIGH = {"C": Times(0.1)}, {"C": Times(10)}
 _WIDE, _NARROW = {"gamma": Times(0.25)}, {"gamma": Times(4)}
 _WIDE_LOCAL = {"gamma_factor": Times(0.25)}
-_FEW_ANCHORS = {"n_anchors": Times(0.25)}
+_FEW_ANCHORS = {"n_regions": Times(0.25)}
 _FEW_COMPONENTS = {"n_components": Times(0.5)}
 _JOINT = {"multi_class": "crammer_singer"}
 
@@ -195,7 +195,7 @@ METHODS: Mapping[str, Method] = {
         ClusteredSVC,
         exponent=1.1,
         axes={"C": Axis(_scale, _HALF_DECADE)},
-        variants=(_LOW, _HIGH, {"n_clusters": 8}, {"n_clusters": 8, **_HIGH}),
+        variants=(_LOW, _HIGH, {"n_regions": 8}, {"n_regions": 8, **_HIGH}),
         class_variants=(_JOINT, {**_JOINT, **_LOW}, {**_JOINT, **_HIGH}),
     ),
     "locally-linear": Method(
@@ -203,7 +203,7 @@ METHODS: Mapping[str, Method] = {
         exponent=1.1,
         axes={
             "C": Axis(_scale, _HALF_DECADE),
-            "n_anchors": Axis(_fixed(100), count=True),
+            "n_regions": Axis(_fixed(100), count=True),
         },
         variants=(
             _FEW_ANCHORS,

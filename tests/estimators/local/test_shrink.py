@@ -35,13 +35,13 @@ def make_noisy(n_samples, n_features, seed):
     return X, clean ^ (rng.random(n_samples) < 0.3), clean
 
 
-@pytest.mark.parametrize("assignment", ["soft", "hard"])
+@pytest.mark.parametrize("n_nearest", [8, 1])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_own_share_of_a_row_is_taken_away(n_classes, loss, assignment):
+def test_own_share_of_a_row_is_taken_away(n_classes, loss, n_nearest):
     X, y = make_classes(80, n_classes)
     weight = np.random.default_rng(0).uniform(0.5, 2, 80)
-    model = ClusteredSVC(5, assignment=assignment, C=0.7, global_reg=2.0, loss=loss)
+    model = ClusteredSVC(5, n_nearest=n_nearest, C=0.7, global_reg=2.0, loss=loss)
     model.set_params(intercept_scaling=1.5, random_state=0, **TIGHT)
     unseen = model.fit_leave_one_out(X, y, weight).reshape(80, -1)
     regions, weights = model.region(X, return_weights=True)
@@ -51,7 +51,7 @@ def test_own_share_of_a_row_is_taken_away(n_classes, loss, assignment):
     # The function is unique, its duals are not: the solver has to start alike.
     seed = np.random.RandomState(0).randint(2**31 - 1)
     options = SolverOptions(**TIGHT, loss=loss, seed=seed)
-    if assignment == "hard":
+    if n_nearest == 1:
         solution = solve_blocks(
             problem, regions[:, 0], 5, coupling=0.5, options=options
         )

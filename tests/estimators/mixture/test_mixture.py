@@ -89,7 +89,7 @@ def test_one_component_is_the_linear_svm(two_moons):
     X, y = two_moons
     model = MixtureSVC(1, **TIGHT).fit(X, y)
     linear = ClusteredSVC(
-        1, assignment="hard", global_reg=float("inf"), tol=1e-10, max_iter=200_000
+        1, n_nearest=1, global_reg=float("inf"), tol=1e-10, max_iter=200_000
     ).fit(X, y)
     np.testing.assert_allclose(model.coef_, linear.coef_, atol=1e-4)
     np.testing.assert_allclose(model.intercept_, linear.intercept_, atol=1e-4)

@@ -16,15 +16,15 @@ from localsvm.data import make_xor
 from oracles import linear_svm
 
 TIGHT = {"tol": 1e-10, "max_iter": 100_000}
-PAPER = {"assignment": "hard", "intercept_scaling": 1.0, "random_state": 0}
-ASSIGNMENTS = ["soft", "hard"]
+PAPER = {"n_nearest": 1, "intercept_scaling": 1.0, "random_state": 0}
+N_NEAREST = [8, 1]
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_xor_needs_regions(assignment):
+@pytest.mark.parametrize("n_nearest", N_NEAREST)
+def test_xor_needs_regions(n_nearest):
     X, y = make_xor(400, random_state=0)
     X_test, y_test = make_xor(4000, random_state=1)
-    model = ClusteredSVC(n_clusters=4, assignment=assignment, random_state=0)
+    model = ClusteredSVC(n_regions=4, n_nearest=n_nearest, random_state=0)
     assert model.fit(X, y).score(X_test, y_test) >= 0.97
     assert LinearSVC().fit(X, y).score(X_test, y_test) < 0.8
 
@@ -74,13 +74,13 @@ def test_soft_decision_mixes_the_nearest_regions(two_moons):
     np.testing.assert_allclose(model.decision_function(X), value, atol=1e-9)
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+@pytest.mark.parametrize("n_nearest", N_NEAREST)
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_local_coef_is_the_function_that_decides(assignment, n_classes, three_classes):
+def test_local_coef_is_the_function_that_decides(n_nearest, n_classes, three_classes):
     X, y = three_classes
     if n_classes == 2:
         y = np.where(y == "ash", "ash", "other")
-    model = ClusteredSVC(6, assignment=assignment, random_state=0).fit(X, y)
+    model = ClusteredSVC(6, n_nearest=n_nearest, random_state=0).fit(X, y)
     coef, intercept = model.local_coef(X)
     value = np.einsum("ipj,ij->ip", coef, X) + intercept
     decision = model.decision_function(X)
@@ -107,20 +107,20 @@ def test_soft_with_one_region_is_a_linear_svm(two_moons):
     np.testing.assert_allclose(model.fit(X, y).coef_[0], peer.coef_, atol=1e-4)
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+@pytest.mark.parametrize("n_nearest", N_NEAREST)
 @pytest.mark.parametrize("unit", [1e-3, 250.0])
-def test_default_model_does_not_depend_on_the_unit(assignment, unit, two_moons):
+def test_default_model_does_not_depend_on_the_unit(n_nearest, unit, two_moons):
     X, y = two_moons
-    model = ClusteredSVC(6, assignment=assignment, random_state=0, **TIGHT).fit(X, y)
+    model = ClusteredSVC(6, n_nearest=n_nearest, random_state=0, **TIGHT).fit(X, y)
     centers = model.clusterer_.cluster_centers_
     scaled = ClusteredSVC(
-        assignment=assignment,
+        n_nearest=n_nearest,
         clusterer=KMeans(6, init=centers * unit, n_init=1, max_iter=1),
         random_state=0,
         **TIGHT,
     ).fit(X * unit, y)
     same = ClusteredSVC(
-        assignment=assignment,
+        n_nearest=n_nearest,
         clusterer=KMeans(6, init=centers, n_init=1, max_iter=1),
         random_state=0,
         **TIGHT,
@@ -130,12 +130,12 @@ def test_default_model_does_not_depend_on_the_unit(assignment, unit, two_moons):
     )
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+@pytest.mark.parametrize("n_nearest", N_NEAREST)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_storage_does_not_change_the_model(assignment, dtype, storage, three_classes):
+def test_storage_does_not_change_the_model(n_nearest, dtype, storage, three_classes):
     X, y = three_classes
     X = (X * (np.abs(X) > 0.5)).astype(dtype)
-    fit = {"assignment": assignment, "random_state": 0}
+    fit = {"n_nearest": n_nearest, "random_state": 0}
     dense = ClusteredSVC(6, **fit).fit(X, y)
     other = ClusteredSVC(6, **fit).fit(store(X, storage), y)
     rtol = 1e-9 if dtype == np.float64 else 2e-2
@@ -168,10 +168,10 @@ def test_sparse_with_duplicate_entries_is_summed(two_moons):
     )
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_float32_stays_float32(assignment, three_classes):
+@pytest.mark.parametrize("n_nearest", N_NEAREST)
+def test_float32_stays_float32(n_nearest, three_classes):
     X, y = three_classes
-    model = ClusteredSVC(6, assignment=assignment, random_state=0)
+    model = ClusteredSVC(6, n_nearest=n_nearest, random_state=0)
     model.fit(X.astype(np.float32), y)
     assert model.coef_.dtype == np.float32
     assert model.clusterer_.cluster_centers_.dtype == np.float32
@@ -179,10 +179,10 @@ def test_float32_stays_float32(assignment, three_classes):
     assert model.decision_function(X).dtype == np.float64
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+@pytest.mark.parametrize("n_nearest", N_NEAREST)
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("global_reg", [1.0, np.inf])
-def test_n_jobs_does_not_change_a_bit(assignment, n_classes, global_reg, three_classes):
+def test_n_jobs_does_not_change_a_bit(n_nearest, n_classes, global_reg, three_classes):
     X, y = (np.tile(part, (12, 1)) for part in (three_classes[0], three_classes[1]))
     X = X.reshape(-1, 5) + np.random.default_rng(0).standard_normal((len(X), 5))
     y = np.tile(three_classes[1], 12)
@@ -191,7 +191,7 @@ def test_n_jobs_does_not_change_a_bit(assignment, n_classes, global_reg, three_c
     serial, parallel = (
         ClusteredSVC(
             20,
-            assignment=assignment,
+            n_nearest=n_nearest,
             global_reg=global_reg,
             random_state=3,
             n_jobs=n_jobs,
@@ -224,11 +224,11 @@ def test_fits_in_parallel_threads_equal_serial_ones(three_classes):
     assert [pool["num_threads"] for pool in threadpool_info()] == before
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_row_order_does_not_matter(assignment, three_classes):
+@pytest.mark.parametrize("n_nearest", N_NEAREST)
+def test_row_order_does_not_matter(n_nearest, three_classes):
     X, y = three_classes
     order = np.random.default_rng(0).permutation(len(X))
-    fit = {"assignment": assignment, "random_state": 0, **TIGHT}
+    fit = {"n_nearest": n_nearest, "random_state": 0, **TIGHT}
     straight = ClusteredSVC(6, **fit).fit(X, y)
     shuffled = ClusteredSVC(6, **fit).fit(X[order], y[order])
     np.testing.assert_array_equal(
@@ -239,15 +239,15 @@ def test_row_order_does_not_matter(assignment, three_classes):
     )
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
-@pytest.mark.parametrize("n_clusters", ["auto", 7])
+@pytest.mark.parametrize("n_nearest", N_NEAREST)
+@pytest.mark.parametrize("n_regions", ["auto", 7])
 @pytest.mark.parametrize("class_weight", [None, "balanced", {"ash": 3.0}])
-def test_weight_equals_repetition(assignment, n_clusters, class_weight, three_classes):
+def test_weight_equals_repetition(n_nearest, n_regions, class_weight, three_classes):
     X, y = three_classes
     weight = np.random.default_rng(0).integers(0, 4, len(y))
-    fit = {"assignment": assignment, "class_weight": class_weight, "random_state": 0}
-    weighted = ClusteredSVC(n_clusters, **fit, **TIGHT).fit(X, y, sample_weight=weight)
-    repeated = ClusteredSVC(n_clusters, **fit, **TIGHT).fit(
+    fit = {"n_nearest": n_nearest, "class_weight": class_weight, "random_state": 0}
+    weighted = ClusteredSVC(n_regions, **fit, **TIGHT).fit(X, y, sample_weight=weight)
+    repeated = ClusteredSVC(n_regions, **fit, **TIGHT).fit(
         np.repeat(X, weight, axis=0), np.repeat(y, weight)
     )
     assert weighted.n_regions_ > 1
@@ -275,12 +275,12 @@ def test_class_without_weight_keeps_its_place(three_classes):
     ],
     ids=lambda clusterer: type(clusterer).__name__,
 )
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_any_clusterer_with_predict_serves(clusterer, assignment, two_moons):
+@pytest.mark.parametrize("n_nearest", N_NEAREST)
+def test_any_clusterer_with_predict_serves(clusterer, n_nearest, two_moons):
     X, y = two_moons
     if "random_state" in clusterer.get_params():
         clusterer.set_params(random_state=0)
-    model = ClusteredSVC(assignment=assignment, clusterer=clusterer, random_state=0)
+    model = ClusteredSVC(n_nearest=n_nearest, clusterer=clusterer, random_state=0)
     assert model.fit(X, y).score(X, y) > 0.95
     assert not hasattr(clusterer, "labels_")
     assert model.region(X).max() < model.n_regions_
@@ -300,7 +300,7 @@ def test_region_never_seen_is_decided_by_the_global_vector(two_moons):
         def predict(self, X):
             return np.where(X[:, 0] > 50, 7, (X[:, 0] > 0.5)).astype(int)
 
-    model = ClusteredSVC(assignment="hard", clusterer=Halves(2, n_init=1)).fit(X, y)
+    model = ClusteredSVC(n_nearest=1, clusterer=Halves(2, n_init=1)).fit(X, y)
     far = np.array([[99.0, 0.0]])
     expected = far @ model.global_coef_[0] + model.global_intercept_
     np.testing.assert_allclose(model.decision_function(far), expected)
@@ -324,9 +324,11 @@ def test_fitted_attributes_tell_the_story(three_classes):
     assert model.global_coef_.shape == (3, 5)
     assert model.region_sizes_.sum() == len(X)
     assert model.duality_gap_ <= 1e-3
-    assert 1 <= model.n_iter_ <= model.max_iter
+    assert 1 <= model.n_iter_ <= 1000
     assert set(model.fit_report_) == {"cluster", "assign", "solve"}
+    assert model.n_support_.shape == model.classes_.shape
     assert (model.n_support_ > 0).all()
+    assert (model.n_support_ <= np.unique(y, return_counts=True)[1]).all()
     assert model.n_features_in_ == 5
 
 
@@ -342,7 +344,7 @@ def test_frames_keep_their_column_names(three_classes):
 def test_works_inside_scikit_learn_tools(three_classes):
     X, y = three_classes
     pipeline = make_pipeline(StandardScaler(), ClusteredSVC(random_state=0))
-    search = GridSearchCV(pipeline, {"clusteredsvc__n_clusters": [1, 8]}, cv=3)
+    search = GridSearchCV(pipeline, {"clusteredsvc__n_regions": [1, 8]}, cv=3)
     assert search.fit(X, y).best_score_ > 0.6
     again = pickle.loads(pickle.dumps(search))
     np.testing.assert_array_equal(again.predict(X), search.predict(X))

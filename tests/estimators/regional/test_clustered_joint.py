@@ -7,7 +7,7 @@ from localsvm import ClusteredSVC
 from localsvm.data import make_xor
 from oracles.local_svm import make_classes
 
-JOINT = {"n_clusters": 4, "multi_class": "crammer_singer", "random_state": 0}
+JOINT = {"n_regions": 4, "multi_class": "crammer_singer", "random_state": 0}
 
 
 def test_no_multiple_of_the_weights_is_better():
@@ -56,12 +56,10 @@ def test_weights_and_order_do_not_matter(n_jobs):
     )
 
 
-@pytest.mark.parametrize(
-    "parameters", [{"assignment": "hard"}, {"loss": "squared_hinge"}]
-)
+@pytest.mark.parametrize("parameters", [{"n_nearest": 1}, {"loss": "squared_hinge"}])
 def test_needs_soft_assignment_and_the_hinge(parameters):
     X, y = make_classes(30, 3)
-    with pytest.raises(ValueError, match=r"crammer_singer.*needs assignment='soft'"):
+    with pytest.raises(ValueError, match=r"crammer_singer.*needs n_nearest > 1"):
         ClusteredSVC(**JOINT, **parameters).fit(X, y)
 
 

@@ -22,11 +22,11 @@ from localsvm.engine import Batches, NotEnoughMemoryError, options
 from localsvm.estimators._regional import passes as _clustered_partitions
 from localsvm.passes import _linear_solver as _part_solver
 
-MODEL = {"n_clusters": 5, "C": 0.3, "tol": 1e-5, "random_state": 0}
+MODEL = {"n_regions": 5, "C": 0.3, "tol": 1e-5, "random_state": 0}
 FORMS = [
     {},
-    {"assignment": "hard"},
-    {"assignment": "hard", "global_reg": np.inf, "fit_intercept": False},
+    {"n_nearest": 1},
+    {"n_nearest": 1, "global_reg": np.inf, "fit_intercept": False},
     {"loss": "squared_hinge", "n_nearest": 2},
     {"multi_class": "crammer_singer"},
     {"class_weight": "balanced", "C": "scale", "tol": 1e-3},
@@ -78,12 +78,12 @@ def test_same_model_as_in_memory(n_classes, form, small_solves):
     assert parts.coef_.shape == whole.coef_.shape
 
 
-@pytest.mark.parametrize("assignment", ["soft", "hard"])
-def test_certificate_bounds_the_objective(assignment, small_solves):
+@pytest.mark.parametrize("n_nearest", [8, 1])
+def test_certificate_bounds_the_objective(n_nearest, small_solves):
     X, y, weight = make_rows(600, n_classes=2)
-    tight = {"assignment": assignment, "tol": 1e-8, "max_iter": 100_000}
+    tight = {"n_nearest": n_nearest, "tol": 1e-8, "max_iter": 100_000}
     best = primal(ClusteredSVC(**MODEL | tight).fit(X, y, weight), X, y, weight)
-    loose = {"assignment": assignment, "tol": 3e-2}
+    loose = {"n_nearest": n_nearest, "tol": 3e-2}
     model = fit(Batches.of(X, y, weight, rows=ROWS), parameters=loose)
     found = primal(model, X, y, weight)
     assert 1e-9 < model.duality_gap_ <= 3e-2
@@ -144,7 +144,7 @@ def test_partitions_of_unknown_size():
 
 def test_automatic_number_of_regions_is_that_in_memory():
     X, y, _ = make_rows(900)
-    auto = {"n_clusters": "auto", "tol": 1e-2}
+    auto = {"n_regions": "auto", "tol": 1e-2}
     whole = ClusteredSVC(**MODEL | auto).fit(X, y)
     assert fit(Batches.of(X, y, rows=ROWS), parameters=auto).n_regions_ == 30
     assert whole.n_regions_ == 30
@@ -164,7 +164,7 @@ def test_partitions_without_rows_weight_or_a_class(small_solves):
 @pytest.mark.parametrize("form", [{}, {"multi_class": "crammer_singer"}], ids=str)
 def test_partitions_of_a_few_rows(form):
     X, y, weight = make_rows(120, n_classes=4)
-    few = {"n_clusters": 3, "tol": 1e-4} | form
+    few = {"n_regions": 3, "tol": 1e-4} | form
     parts = fit(Batches.of(X, y, weight, rows=2), parameters=few)
     whole = ClusteredSVC(**MODEL | few).fit(X, y, weight)
     assert parts.duality_gap_ <= 1e-4
@@ -199,18 +199,18 @@ def test_sparse_rows(small_solves):
 def test_other_clusterers():
     X, y, _ = make_rows(n_classes=2)
     batches = Batches.of(X, y, rows=ROWS)
-    for assignment in ("soft", "hard"):
-        kmeans = {"clusterer": KMeans(n_init=1), "assignment": assignment}
+    for n_nearest in (8, 1):
+        kmeans = {"clusterer": KMeans(n_init=1), "n_nearest": n_nearest}
         model = fit(batches, parameters=kmeans)
         assert model.n_regions_ == 5
         assert model.score(X, y) > 0.75
-    pddp = {"clusterer": PDDP(4), "n_clusters": "auto"}
-    assert fit(batches, parameters=pddp | {"assignment": "hard"}).score(X, y) > 0.75
+    pddp = {"clusterer": PDDP(4), "n_regions": "auto"}
+    assert fit(batches, parameters=pddp | {"n_nearest": 1}).score(X, y) > 0.75
 
 
 def test_k_means_by_passes(tmp_path):
     X, y, weight = make_rows()
-    parameters = {"clusterer": ParallelKMeans(random_state=3), "n_clusters": 4}
+    parameters = {"clusterer": ParallelKMeans(random_state=3), "n_regions": 4}
     expected = ParallelKMeans(4, random_state=3).fit(X, sample_weight=weight)
     path = write_parquet(tmp_path / "rows.parquet", X, y, weight)
     model = fit(path, "label", "weight", parameters=parameters)
@@ -235,8 +235,8 @@ def test_limits_are_told_of(small_solves):
 
 def test_what_is_wrong_is_said():
     X, y, _ = make_rows(100)
-    with pytest.raises(ValueError, match=r"n_samples=100 should be >= n_clusters=101"):
-        fit(Batches.of(X, y), parameters={"n_clusters": 101})
+    with pytest.raises(ValueError, match=r"n_samples=100 should be >= n_regions=101"):
+        fit(Batches.of(X, y), parameters={"n_regions": 101})
     with pytest.raises(ValueError, match="number of classes has to be greater"):
         fit(Batches.of(X, np.ones(100)))
     with pytest.raises(ValueError, match="Sums of squares are not finite"):

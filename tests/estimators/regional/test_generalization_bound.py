@@ -8,7 +8,7 @@ from localsvm.data import make_xor
 
 def fit(global_reg=2.0, **parameters):
     X, y = make_xor(400, random_state=0)
-    settings = {"C": 0.1, "assignment": "hard", "random_state": 0, **parameters}
+    settings = {"C": 0.1, "n_nearest": 1, "random_state": 0, **parameters}
     model = ClusteredSVC(4, global_reg=global_reg, **settings)
     return model.fit(X, y), X, y
 
@@ -113,11 +113,11 @@ def test_delta_outside_its_range_is_refused(delta):
 
 def test_models_that_the_theorem_does_not_cover_are_refused(three_classes):
     X, y = make_xor(200, random_state=0)
-    with pytest.raises(ValueError, match="proved for assignment='hard'"):
+    with pytest.raises(ValueError, match="proved for n_nearest=1"):
         ClusteredSVC(4).fit(X, y).generalization_bound(X, y)
     X, y = three_classes
     with pytest.raises(ValueError, match=r"proved for 2 classes\. Got 3"):
-        ClusteredSVC(4, assignment="hard").fit(X, y).generalization_bound(X, y)
+        ClusteredSVC(4, n_nearest=1).fit(X, y).generalization_bound(X, y)
 
 
 def test_unknown_label_is_refused():

@@ -53,7 +53,7 @@ def test_moment_is_that_of_numeric_gradients(parameters, rows):
 
 def test_moment_of_regions_not_seen_is_that_of_the_global_weights(rows):
     X, y, weight = rows
-    model = ClusteredSVC(3, assignment="hard", random_state=0).fit(X, y)
+    model = ClusteredSVC(3, n_nearest=1, random_state=0).fit(X, y)
     assert isinstance(model.regions_, HardRegions)
     codes = RegionCodes(
         np.full((len(X), 2), 5, dtype=np.int32), np.full((len(X), 2), 0.7)
@@ -186,7 +186,7 @@ def test_sample_of_the_rows():
 
 def test_search_as_estimator(rows):
     X, y, weight = rows
-    search = ClusteredSVCCV(n_clusters=[1, 4], random_state=0)
+    search = ClusteredSVCCV(n_regions=[1, 4], random_state=0)
     metric = GradientMetric(estimator=search).fit(X, y, weight)
     assert np.isfinite(metric.components_).all()
     assert not hasattr(search, "C_")
@@ -251,8 +251,8 @@ def test_pipelines_searches_and_copies(three_classes):
         ({"diagonal": "yes"}, r"'diagonal' parameter .* a bool\. Got 'yes'"),
         ({"n_steps": 0}, r"'n_steps' parameter .* Got 0"),
         ({"max_rows": 1}, r"'max_rows' parameter .* Got 1"),
-        ({"estimator": LocalSVC()}, r"with assignment='soft' and .* Got Loc"),
-        ({"estimator": ClusteredSVC(assignment="hard")}, r"'soft' and .* Got Clu"),
+        ({"estimator": LocalSVC()}, r"with n_nearest > 1 and .* Got Loc"),
+        ({"estimator": ClusteredSVC(n_nearest=1)}, r"n_nearest > 1 and .* Got Clu"),
         ({"max_rows": 2, "random_state": 1}, r"max_rows=2 leaves rows of one class"),
     ],
 )

@@ -25,8 +25,8 @@ def data():
     [
         ({"C": -1}, r"'C' parameter of LocallyLinearSVC must be a float .*\. Got -1"),
         ({"C": "big"}, r"or 'scale'\. Got 'big' instead"),
-        ({"n_anchors": 0}, r"'n_anchors' parameter .*\[1, inf\)\. Got 0"),
-        ({"n_anchors": "auto"}, r"'n_anchors' parameter .* Got 'auto'"),
+        ({"n_regions": 0}, r"'n_regions' parameter .*\[1, inf\)\. Got 0"),
+        ({"n_regions": "auto"}, r"'n_regions' parameter .* Got 'auto'"),
         ({"n_nearest": 2.5}, r"'n_nearest' parameter .* Got 2.5"),
         (
             {"coding": "softmax"},
@@ -79,17 +79,17 @@ def test_overflowing_numbers_are_refused(coding, data):
 
 @coding
 class TestOddData:
-    def fit(self, X, y, coding, n_anchors=100):
+    def fit(self, X, y, coding, n_regions=100):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            return LocallyLinearSVC(n_anchors, coding=coding, random_state=0).fit(X, y)
+            return LocallyLinearSVC(n_regions, coding=coding, random_state=0).fit(X, y)
 
-    def test_fewer_rows_than_anchors(self, coding, data):
+    def test_fewer_rows_than_regions(self, coding, data):
         model = self.fit(*data, coding)
         assert model.n_regions_ == 60
         assert model.score(*data) > 0.95
 
-    def test_fewer_distinct_rows_than_anchors(self, coding, data):
+    def test_fewer_distinct_rows_than_regions(self, coding, data):
         X = np.repeat(data[0][:3], 20, axis=0)
         y = np.repeat([0, 1, 1], 20)
         model = self.fit(X, y, coding)

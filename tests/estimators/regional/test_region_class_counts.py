@@ -20,8 +20,8 @@ GIVEN = {"C": 1.0, "cell_size": 30, "gamma_factor": 2.0, "kernel_C": 10.0}
 SAMPLED = {"max_iter": 2, "early_stopping": False, "random_state": 0}
 MODELS = {
     "soft": ClusteredSVC(5, random_state=0),
-    "hard": ClusteredSVC(5, assignment="hard", random_state=0),
-    "searched": ClusteredSVCCV(Cs=[1.0], n_clusters=[5], cv=2, random_state=0),
+    "hard": ClusteredSVC(5, n_nearest=1, random_state=0),
+    "searched": ClusteredSVCCV(Cs=[1.0], n_regions=[5], cv=2, random_state=0),
     "anchors": LocallyLinearSVC(5, random_state=0),
     "local": LocalSVC(30, random_state=0),
     "local searched": LocalSVCCV(Cs=[1.0], n_neighbors=30, cv=2, random_state=0),

@@ -20,7 +20,7 @@ from localsvm.estimators._mixture.gates import (
     TwoLevelGate,
 )
 from localsvm.estimators._mixture.settings import GateSettings, MixtureSettings
-from localsvm.rows import Rows, hash_rows
+from localsvm.rows import Rows, held_out_by_content
 
 # The sharpness tau="scale", times the mean squared distance of a row to its centre.
 SCALED_TAU = 4.0
@@ -61,9 +61,7 @@ class HoldOut:
 
     def rows(self, X: Any) -> Mask:
         """Whether each row is set aside."""
-        if self.fraction == 0:
-            return np.zeros(X.shape[0], dtype=bool)
-        return np.asarray(hash_rows(X, self.seed) / 2.0**64 < self.fraction)
+        return held_out_by_content(X, self.fraction, self.seed)
 
     def accepts(
         self,

@@ -18,7 +18,7 @@ from localsvm.engine import (
     write_folder,
     write_rows,
 )
-from localsvm.estimators._regional.steps import with_global_node
+from localsvm.estimators._regional.fit import with_global_node
 from localsvm.solvers import CodedRows
 
 

@@ -119,10 +119,10 @@ def clustered_bound(model: Any, X: Any, y: Any, delta: float) -> GeneralizationB
 def _check_bound_arguments(model: Any, delta: float) -> None:
     if not 0 < delta < 1:
         raise ValueError(f"delta must be in the range (0, 1). Got {delta!r} instead.")
-    if model.assignment != "hard":
+    if model.n_nearest != 1:
         raise ValueError(
-            "The bound is proved for assignment='hard'. "
-            f"Got a model with assignment={model.assignment!r}."
+            "The bound is proved for n_nearest=1. "
+            f"Got a model with n_nearest={model.n_nearest}."
         )
     if model.metric_ is not None:
         raise ValueError(

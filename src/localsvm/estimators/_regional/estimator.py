@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from localsvm._checks import check_parameters, integer, one_of, real
-from localsvm._clock import StageClock
-from localsvm.cluster import RegionCodes
 from localsvm.engine import Partitions
+from localsvm.estimators._base import check_solution
 from localsvm.estimators._metric import require_no_metric
+from localsvm.estimators._regional.base import BaseClusteredSVC
 from localsvm.estimators._regional.bound import (
     GeneralizationBound,
     clustered_bound,
 )
-from localsvm.estimators._regional.leave_one_out import (
-    coded_squared_norms,
-    leave_one_out_decisions,
-    signed_duals,
-)
+from localsvm.estimators._regional.fit import RegionalFit, fit_regional
+from localsvm.estimators._regional.leave_one_out import unseen_decisions
 from localsvm.estimators._regional.passes import PartitionFit
-from localsvm.estimators._regional.steps import BaseClusteredSVC
-from localsvm.rows import SCALED_C, Rows
+from localsvm.rows import SCALED_C, Rows, intercept_constant, mean_squared_norm
 
 
 class ClusteredSVC(BaseClusteredSVC):
@@ -34,7 +29,7 @@ class ClusteredSVC(BaseClusteredSVC):
     slow: training costs about as much as a few linear SVMs, prediction a search among
     the centres and a few dot products, and every decision is linear in x near x.
 
-    With ``assignment="hard"`` it is the clustered SVM of [1]_: row i has one region
+    With ``n_nearest=1`` it is the clustered SVM of [1]_: row i has one region
     l(i), and Eq. 3 is solved exactly,
 
     .. math::
@@ -43,7 +38,7 @@ class ClusteredSVC(BaseClusteredSVC):
         + \tfrac12 \sum_l \|w_l - w\|^2
         + C \sum_i \max(0,\, 1 - y_i\, w_{l(i)} \cdot x_i).
 
-    With ``assignment="soft"``, the default, row x belongs to its ``n_nearest`` centres
+    With more, the default, row x belongs to its ``n_nearest`` centres
     with weights :math:`c(x) = \mathrm{softmax}(-\tau \|x - c_l\|^2)`, scaled to unit
     l2 norm, and is decided by :math:`w \cdot x + \sum_l c_l(x)\, v_l \cdot x` with
     :math:`v_l = w_l - w`; the penalty is the same. Boundaries no longer break at region
@@ -51,45 +46,35 @@ class ClusteredSVC(BaseClusteredSVC):
 
     Parameters
     ----------
-    n_clusters : int or "auto", default="auto"
+    n_regions : int or "auto", default="auto"
         Number of regions. "auto" is the square root of the number of distinct rows, at
         most one region per 20 of them. With a ``clusterer``, an int is set as its
         ``n_clusters`` if it has that parameter and "auto" leaves it as it is.
-    assignment : {"soft", "hard"}, default="soft"
-        Whether a row belongs to its nearest few regions or to one.
-    n_nearest : int, default=8
-        Regions per row with soft assignment.
-    sharpness : float, default=2.0
-        :math:`\tau` times the mean squared distance of a row to its nearest centre.
-    global_reg : float, default=1.0
-        :math:`\lambda`, the penalty of the global weight vector. ``inf`` removes it:
-        with hard assignment, independent SVMs per region (k-means + SVM).
     C : float or "scale", default="scale"
         Penalty of a margin error. "scale" is 10 divided by the mean squared norm of the
         rows; with ``intercept_scaling="scale"`` the model then does not depend on the
         unit of measurement.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
+    n_nearest : int, default=8
+        Regions per row. With 1, the region is the label that the clusterer predicts;
+        with more, a row mixes its nearest ones.
+    sharpness : float, default=2.0
+        :math:`\tau` times the mean squared distance of a row to its nearest centre.
+    global_reg : float, default=1.0
+        :math:`\lambda`, the penalty of the global weight vector. ``inf`` removes it:
+        with ``n_nearest=1``, independent SVMs per region (k-means + SVM).
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
         Several classes: one against the rest, in parallel, or all classes in one
         problem, which asks that a row's own class leads by a margin of one. The latter
-        is for soft assignment and the hinge loss.
+        needs ``n_nearest`` above 1 and the hinge loss.
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies the sample weights by class; does not affect the clustering.
     clusterer : clusterer with ``fit`` and ``predict``, or None, default=None
-        None is :class:`~localsvm.cluster.SampledKMeans`. Soft assignment uses its
-        ``cluster_centers_``, or the mean of each of its clusters.
+        None is :class:`~localsvm.cluster.SampledKMeans`. With ``n_nearest`` above 1,
+        regions are its ``cluster_centers_``, or the mean of each of its clusters.
     metric : transformer or None, default=None
         Maps the rows before all else, queries too, e.g. :class:`GradientMetric`; a copy
         is fitted to the labels and weights of the training rows. Its ``random_state``
         is used unless it is None.
-    fit_intercept : bool, default=True
-        Whether rows get a constant column. The intercept is penalised like a weight.
-    intercept_scaling : float or "scale", default="scale"
-        Value of that constant. "scale" is the root mean squared norm of the rows.
-    class_weight : dict, "balanced" or None, default=None
-        Multiplies the sample weights by class; does not affect the clustering.
-    tol : float, default=1e-3
-        Relative duality gap at which the solver stops.
-    max_iter : int, default=1000
-        Passes of the solver over its active rows.
     max_time : float or None, default=None
         Seconds for the fit after the metric. The clustering is not cut short, the
         solver is, after its first pass.
@@ -98,6 +83,18 @@ class ClusteredSVC(BaseClusteredSVC):
     n_jobs : int or None, default=None
         Threads. Results do not depend on it. A two-class problem with coupled regions
         is solved on one thread; classes, and independent regions, run in parallel.
+
+    Other Parameters
+    ----------------
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+    fit_intercept : bool, default=True
+        Whether rows get a constant column. The intercept is penalised like a weight.
+    intercept_scaling : float or "scale", default="scale"
+        Value of that constant. "scale" is the root mean squared norm of the rows.
+    tol : float, default=1e-3
+        Relative duality gap at which the solver stops.
+    max_iter : int or None, default=None
+        Passes of the solver over its active rows; None is 1000.
 
     Attributes
     ----------
@@ -108,7 +105,7 @@ class ClusteredSVC(BaseClusteredSVC):
         X; a metric that does not map by ``X @ components_`` leaves none.
     intercept_ : ndarray of shape (n_regions, n_tasks)
     global_coef_ : ndarray of shape (n_tasks, n_features)
-        The global weight vector w (Eq. 12 with hard assignment).
+        The global weight vector w (Eq. 12 with ``n_nearest=1``).
     global_intercept_ : ndarray of shape (n_tasks,)
     C_ : float
         The penalty used.
@@ -129,8 +126,8 @@ class ClusteredSVC(BaseClusteredSVC):
         Largest relative duality gap, recomputed in float64.
     n_iter_ : int
         Most passes that a problem took.
-    n_support_ : ndarray of shape (n_tasks,)
-        Rows with a positive dual variable.
+    n_support_ : ndarray of shape (n_classes,)
+        Support vectors of each class: rows with a non-zero dual in any task.
     fit_report_ : dict
         Seconds of the stages "metric", "cluster", "assign" and "solve".
     feature_range_ : ndarray of shape (2, n_features)
@@ -142,24 +139,24 @@ class ClusteredSVC(BaseClusteredSVC):
 
     See Also
     --------
-    ClusteredSVCCV : Chooses C, global_reg and n_clusters by cross-validation.
+    ClusteredSVCCV : Chooses C, global_reg and n_regions by cross-validation.
     sklearn.svm.LinearSVC : One linear SVM.
     sklearn.svm.SVC : Kernel SVM.
 
     Notes
     -----
-    Solver: dual coordinate descent. With hard assignment a step costs one dot product
-    and one update of length d whatever the number of regions k, because inside a block
-    of rows of one region only w + v_l changes; the paper states O(ndk) for a pass, it
-    is O(nd). With soft assignment a step costs m + 1 of them.
+    Solver: dual coordinate descent. With one region per row a step costs one dot
+    product and one update of length d whatever the number of regions k, because among
+    the rows of one region only w + v_l changes; the paper states O(ndk) for a pass, it
+    is O(nd). With m regions per row a step costs m + 1 of them.
 
     Clustering: k-means on at most ``max(10_000, 50 k)`` distinct rows in the dtype of
     X, one k-means++ start on ``max(1000, 5 k)`` of those, at most 20 iterations; then
     one pass assigns all rows. The sample depends on the content of the rows and on
     ``random_state``, not on their order.
 
-    Memory above the input: the k-means sample, about 100 bytes per row with soft and 40
-    with hard assignment, and k d numbers per class.
+    Memory above the input: the k-means sample, about 100 bytes per row (40 with
+    ``n_nearest=1``), and k d numbers per class.
 
     Several classes share one clustering.
 
@@ -187,7 +184,7 @@ class ClusteredSVC(BaseClusteredSVC):
     >>> from localsvm import ClusteredSVC
     >>> from localsvm.data import make_xor
     >>> X, y = make_xor(400, random_state=0)
-    >>> model = ClusteredSVC(n_clusters=4, random_state=0).fit(X, y)
+    >>> model = ClusteredSVC(n_regions=4, random_state=0).fit(X, y)
     >>> model.score(*make_xor(4000, random_state=1)) > 0.97
     True
     >>> model.coef_.shape
@@ -196,70 +193,73 @@ class ClusteredSVC(BaseClusteredSVC):
 
     def __init__(
         self,
-        n_clusters: int | str = "auto",
+        n_regions: int | str = "auto",
         *,
-        assignment: str = "soft",
+        C: float | str = "scale",
         n_nearest: int = 8,
         sharpness: float = 2.0,
         global_reg: float = 1.0,
-        C: float | str = "scale",
-        loss: str = "hinge",
         multi_class: str = "ovr",
+        class_weight: Any = None,
         clusterer: Any = None,
         metric: Any = None,
-        fit_intercept: bool = True,
-        intercept_scaling: float | str = "scale",
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
         max_time: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        loss: str = "hinge",
+        fit_intercept: bool = True,
+        intercept_scaling: float | str = "scale",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.assignment = assignment
+        self.n_regions = n_regions
+        self.C = C
         self.n_nearest = n_nearest
         self.sharpness = sharpness
         self.global_reg = global_reg
-        self.C = C
-        self.loss = loss
         self.multi_class = multi_class
+        self.class_weight = class_weight
         self.clusterer = clusterer
         self.metric = metric
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
         self.max_time = max_time
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.tol = tol
+        self.max_iter = max_iter
 
     def _check_parameters(self) -> None:
         self._check_common_parameters()
         check_parameters(
             self,
-            n_clusters=integer(1) | one_of("auto"),
+            n_regions=integer(1) | one_of("auto"),
             global_reg=real(0, closed="right"),
             C=real(0) | one_of("scale"),
         )
 
     def _fit(self, rows: Rows) -> None:
-        self._fit_duals(rows)
+        self._fit_record(rows)
 
     def _fit_partitions(self, rows: Partitions) -> None:
         require_no_metric(self)
         PartitionFit(self, rows).run()
 
-    def _fit_duals(self, rows: Rows) -> tuple[RegionCodes, NDArray[np.float64]]:
-        squared_norm = self._scale(rows)
-        C = SCALED_C / squared_norm if isinstance(self.C, str) else float(self.C)
-        return self._fit_setting(
-            rows,
-            (C, float(self.global_reg), self.n_clusters),
-            self._draw_seed(),
-            StageClock(self.max_time),
+    def _fit_record(self, rows: Rows) -> RegionalFit:
+        """Fit, store, and return what was stored."""
+        mean = mean_squared_norm(rows)
+        settings = self._settings(
+            C=SCALED_C / mean if isinstance(self.C, str) else float(self.C),
+            n_regions=self.n_regions,
+            global_reg=float(self.global_reg),
+            constant=intercept_constant(self, mean),
         )
+        options = self._fit_options()
+        fit = fit_regional(rows, settings, options)
+        self._store(fit, rows, options.clock.seconds)
+        check_solution(fit.solution, self)
+        return fit
 
     def fit_leave_one_out(
         self, X: Any, y: Any, sample_weight: Any = None
@@ -292,15 +292,9 @@ class ClusteredSVC(BaseClusteredSVC):
         return scores.ravel() if len(self.classes_) == 2 else scores
 
     def _fit_held_out(self, rows: Rows) -> NDArray[Any]:
-        codes, duals = self._fit_duals(rows)
-        decisions = leave_one_out_decisions(
-            self._fitted_model().decide(rows.X, codes, self.n_jobs),
-            signed_duals(duals, rows.class_index, self._is_joint),
-            coded_squared_norms(
-                rows.X, codes, self.global_reg, self.intercept_scaling_
-            ),
-        )
-        return decisions.astype(rows.X.dtype)
+        fit = self._fit_record(rows)
+        decisions = fit.decide_training_rows(rows.X, self.n_jobs)
+        return unseen_decisions(rows, fit, decisions).astype(rows.X.dtype)
 
     def generalization_bound(
         self, X: Any, y: Any, delta: float = 0.05
@@ -322,7 +316,7 @@ class ClusteredSVC(BaseClusteredSVC):
 
         Notes
         -----
-        For two classes and hard assignment, as in the paper; see
+        For two classes and ``n_nearest=1``, as in the paper; see
         :class:`~localsvm.estimators.GeneralizationBound` for what was corrected.
         """
         return clustered_bound(self, X, y, delta)

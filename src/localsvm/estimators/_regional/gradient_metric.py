@@ -34,9 +34,9 @@ from localsvm._clock import StageClock
 from localsvm._seeds import draw_seed, seeded_clone
 from localsvm._threads import map_row_blocks, single_threaded_libraries
 from localsvm.cluster import RegionCodes
+from localsvm.estimators._regional.base import BaseClusteredSVC
 from localsvm.estimators._regional.estimator import ClusteredSVC
 from localsvm.estimators._regional.model import RegionalModel
-from localsvm.estimators._regional.steps import BaseClusteredSVC
 from localsvm.rows import Rows
 
 _LEAST_EIGENVALUE = 1e-6
@@ -77,7 +77,7 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         sparse rows stay sparse.
     n_steps : int, default=2
     estimator : ClusteredSVC, ClusteredSVCCV or None, default=None
-        With ``assignment="soft"`` and no metric of its own. None is
+        With ``n_nearest`` above 1 and no metric of its own. None is
         :class:`ClusteredSVC` with its defaults. Its ``random_state`` is used unless it
         is None.
     max_rows : int or None, default=50_000
@@ -214,10 +214,10 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _check_parameters(self) -> None:
         soft = Constraint(
-            "a ClusteredSVC or ClusteredSVCCV with assignment='soft' and metric=None",
+            "a ClusteredSVC or ClusteredSVCCV with n_nearest > 1 and metric=None",
             lambda value: (
                 isinstance(value, BaseClusteredSVC)
-                and value.assignment == "soft"
+                and value.n_nearest > 1
                 and value.metric is None
             ),
         )

@@ -9,6 +9,35 @@ from numpy.typing import NDArray
 from sklearn.utils.extmath import row_norms
 
 from localsvm.cluster import RegionCodes
+from localsvm.estimators._regional.fit import RegionalFit
+from localsvm.rows import Rows
+
+
+def unseen_decisions(
+    rows: Rows, fit: RegionalFit, decisions: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Estimate the decision on each training row by a fit without that row.
+
+    Parameters
+    ----------
+    rows : Rows
+        Those of the fit.
+    fit : RegionalFit
+    decisions : ndarray of shape (n_rows, n_tasks)
+        Of the fit, on these rows.
+
+    Returns
+    -------
+    decisions : ndarray of shape (n_rows, n_tasks)
+    """
+    settings = fit.settings
+    return leave_one_out_decisions(
+        decisions,
+        signed_duals(fit.duals, rows.class_index, settings.joint),
+        coded_squared_norms(
+            rows.X, fit.coded.codes, settings.global_reg, settings.constant
+        ),
+    )
 
 
 def leave_one_out_decisions(

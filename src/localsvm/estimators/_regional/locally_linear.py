@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from localsvm._checks import check_parameters, integer, one_of, real
-from localsvm._clock import StageClock
-from localsvm.cluster import LocalCoordinates, RegionCodes
+from localsvm.cluster import RegionCodes
 from localsvm.estimators._base import check_solution
+from localsvm.estimators._regional.base import BaseRegionalSVC
+from localsvm.estimators._regional.fit import find_regions, solve_regions
 from localsvm.estimators._regional.leave_one_out import coded_squared_norms
-from localsvm.estimators._regional.steps import BaseRegionalSVC, Regions
-from localsvm.passes import centers_of
-from localsvm.rows import SCALED_C, Rows, distinct_rows
+from localsvm.rows import (
+    SCALED_C,
+    Rows,
+    distinct_rows,
+    intercept_constant,
+    mean_squared_norm,
+)
 
 
 class LocallyLinearSVC(BaseRegionalSVC):
@@ -35,7 +41,7 @@ class LocallyLinearSVC(BaseRegionalSVC):
         + C \sum_i \max(0,\, 1 - y_i f(x_i)).
 
     Use it where a linear SVM is too weak and a kernel SVM too slow. Against
-    ``ClusteredSVC(assignment="soft")``, which has the same solver: weights that sum to
+    ``ClusteredSVC``, which has the same solver: weights that sum to
     one instead of a softmax, hence no ``sharpness`` to choose, and no global weight
     vector that the regions share. On the tasks of the clustered SVM's paper the two are
     within half a percent of each other at about the same cost of fitting; this one is
@@ -43,10 +49,15 @@ class LocallyLinearSVC(BaseRegionalSVC):
 
     Parameters
     ----------
-    n_anchors : int, default=100
+    n_regions : int, default=100
         Number of anchors, at most one per distinct row. With a few hundred rows, one
         per 20 of them does better. Set as ``n_clusters`` of a ``clusterer`` that has
         that parameter.
+    C : float or "scale", default="scale"
+        Penalty of a margin error; :math:`1 / (\lambda n)` in the paper's letters.
+        "scale" is 10 divided by the mean of :math:`\|\gamma(x)\|^2 \|x\|^2`; with
+        ``intercept_scaling="scale"`` the model then does not depend on the unit of
+        measurement.
     n_nearest : int, default=8
         Anchors per row.
     coding : {"inverse_distance", "local_coordinates"}, default="inverse_distance"
@@ -54,12 +65,8 @@ class LocallyLinearSVC(BaseRegionalSVC):
         give x back best, :math:`\min_\gamma \|x - \sum_s \gamma_s c_s\|^2` with
         :math:`\sum_s \gamma_s = 1` [2]_. The latter follow the data more closely, and
         overfit sooner: for few features and many rows.
-    C : float or "scale", default="scale"
-        Penalty of a margin error; :math:`1 / (\lambda n)` in the paper's letters.
-        "scale" is 10 divided by the mean of :math:`\|\gamma(x)\|^2 \|x\|^2`; with
-        ``intercept_scaling="scale"`` the model then does not depend on the unit of
-        measurement.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies the sample weights by class; does not affect the anchors.
     clusterer : clusterer with ``fit`` and ``predict``, or None, default=None
         None is :class:`~localsvm.cluster.SampledKMeans`. The anchors are its
         ``cluster_centers_``, or the mean of each of its clusters.
@@ -67,16 +74,6 @@ class LocallyLinearSVC(BaseRegionalSVC):
         Maps the rows before all else, queries too, e.g. :class:`GradientMetric`; a copy
         is fitted to the labels and weights of the training rows. Its ``random_state``
         is used unless it is None.
-    fit_intercept : bool, default=True
-        Whether rows get a constant column. The intercept is penalised like a weight.
-    intercept_scaling : float or "scale", default="scale"
-        Value of that constant. "scale" is the root mean squared norm of the rows.
-    class_weight : dict, "balanced" or None, default=None
-        Multiplies the sample weights by class; does not affect the anchors.
-    tol : float, default=1e-3
-        Relative duality gap at which the solver stops.
-    max_iter : int, default=1000
-        Passes of the solver over its active rows.
     max_time : float or None, default=None
         Seconds for the fit after the metric. The clustering is not cut short, the
         solver is, after its first pass.
@@ -85,6 +82,18 @@ class LocallyLinearSVC(BaseRegionalSVC):
     n_jobs : int or None, default=None
         Threads. Results do not depend on it. A two-class problem is solved on one
         thread; classes, one against the rest, run in parallel.
+
+    Other Parameters
+    ----------------
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+    fit_intercept : bool, default=True
+        Whether rows get a constant column. The intercept is penalised like a weight.
+    intercept_scaling : float or "scale", default="scale"
+        Value of that constant. "scale" is the root mean squared norm of the rows.
+    tol : float, default=1e-3
+        Relative duality gap at which the solver stops.
+    max_iter : int or None, default=None
+        Passes of the solver over its active rows; None is 1000.
 
     Attributes
     ----------
@@ -114,8 +123,8 @@ class LocallyLinearSVC(BaseRegionalSVC):
         Largest relative duality gap, recomputed in float64.
     n_iter_ : int
         Most passes that a problem took.
-    n_support_ : ndarray of shape (n_tasks,)
-        Rows with a positive dual variable.
+    n_support_ : ndarray of shape (n_classes,)
+        Support vectors of each class: rows with a non-zero dual in any task.
     fit_report_ : dict
         Seconds of the stages "metric", "cluster", "assign" and "solve".
     feature_range_ : ndarray of shape (2, n_features)
@@ -138,7 +147,7 @@ class LocallyLinearSVC(BaseRegionalSVC):
     until the duality gap proves that ``tol`` is reached, and intercepts are penalised
     like weights.
 
-    The paper calls the boundary smooth. So it is with ``n_nearest=n_anchors``; with
+    The paper calls the boundary smooth. So it is with ``n_nearest=n_regions``; with
     fewer, f jumps where the farthest of the nearest anchors is replaced by another,
     since its weight, at most ``1 / n_nearest``, does not fade to zero. A row on an
     anchor has weight one there: the limit of the inverse distances.
@@ -161,7 +170,7 @@ class LocallyLinearSVC(BaseRegionalSVC):
     >>> from localsvm import LocallyLinearSVC
     >>> from localsvm.data import make_xor
     >>> X, y = make_xor(400, random_state=0)
-    >>> model = LocallyLinearSVC(n_anchors=10, random_state=0).fit(X, y)
+    >>> model = LocallyLinearSVC(n_regions=10, random_state=0).fit(X, y)
     >>> model.score(*make_xor(4000, random_state=1)) > 0.97
     True
     >>> model.region(X[:1], return_weights=True)[1].sum().round(6)
@@ -170,66 +179,65 @@ class LocallyLinearSVC(BaseRegionalSVC):
 
     def __init__(
         self,
-        n_anchors: int = 100,
+        n_regions: int = 100,
         *,
+        C: float | str = "scale",
         n_nearest: int = 8,
         coding: str = "inverse_distance",
-        C: float | str = "scale",
-        loss: str = "hinge",
+        class_weight: Any = None,
         clusterer: Any = None,
         metric: Any = None,
-        fit_intercept: bool = True,
-        intercept_scaling: float | str = "scale",
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
         max_time: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        loss: str = "hinge",
+        fit_intercept: bool = True,
+        intercept_scaling: float | str = "scale",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
     ) -> None:
-        self.n_anchors = n_anchors
+        self.n_regions = n_regions
+        self.C = C
         self.n_nearest = n_nearest
         self.coding = coding
-        self.C = C
-        self.loss = loss
+        self.class_weight = class_weight
         self.clusterer = clusterer
         self.metric = metric
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
         self.max_time = max_time
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.tol = tol
+        self.max_iter = max_iter
 
     def _check_parameters(self) -> None:
         self._check_common_parameters()
         check_parameters(
             self,
-            n_anchors=integer(1),
+            n_regions=integer(1),
             coding=one_of("inverse_distance", "local_coordinates"),
             C=real(0) | one_of("scale"),
         )
 
     def _fit(self, rows: Rows) -> None:
-        self._scale(rows)
-        seed = self._draw_seed()
-        clock = StageClock(self.max_time)
-        distinct, _ = distinct_rows(rows.X, rows.sample_weight, seed)
-        n_anchors = min(self.n_anchors, len(distinct))
-        anchors, codes = self._cluster(rows, n_anchors, seed, clock)
-        scaled = isinstance(self.C, str)
-        C = _scaled_penalty(rows, codes) if scaled else float(self.C)
-        solution = self._solve_parts(rows, (anchors, codes), (C, np.inf), seed, clock)
-        check_solution(solution, self)
-
-    def _cut(self, rows: Rows, clusterer: Any) -> tuple[Regions, RegionCodes]:
-        """Code each row by its nearest anchors."""
-        anchors = LocalCoordinates(
-            centers_of(clusterer, rows), n_nearest=self.n_nearest, coding=self.coding
+        constant = intercept_constant(self, mean_squared_norm(rows))
+        options = self._fit_options()
+        distinct, _ = distinct_rows(rows.X, rows.sample_weight, options.seed)
+        settings = self._settings(
+            C=np.nan,  # "scale" depends on the codes
+            n_regions=min(self.n_regions, len(distinct)),
+            coding=self.coding,
+            global_reg=np.inf,
+            constant=constant,
         )
-        return anchors, anchors.code(rows.X, self.n_jobs)
+        coded = find_regions(rows, settings, options)
+        scaled = isinstance(self.C, str)
+        C = _scaled_penalty(rows, coded.codes) if scaled else float(self.C)
+        fit = solve_regions(rows, coded, replace(settings, C=C), options)
+        self._store(fit, rows, options.clock.seconds)
+        check_solution(fit.solution, self)
 
 
 def _scaled_penalty(rows: Rows, codes: RegionCodes) -> float:

@@ -14,6 +14,7 @@ from localsvm.estimators._regional.blocks import (
     assign_part,
     merge_assignments,
 )
+from localsvm.estimators._regional.fit import MAX_PASSES
 from localsvm.estimators._regional.model import RegionalModel
 from localsvm.passes import (
     PartClusterer,
@@ -40,9 +41,7 @@ class PartitionFit(PartFit):
     def run(self) -> None:
         """Scan, cluster, assign, solve."""
         self.rows.require_memory(self._memory())
-        clusterer = PartClusterer(
-            self.model.clusterer, self.model.n_clusters, self.seed
-        )
+        clusterer = PartClusterer(self.model.clusterer, self.model.n_regions, self.seed)
         with self.clock.stage("scan"):
             scan = self._scan(clusterer)
         with self.clock.stage("cluster"):
@@ -69,7 +68,7 @@ class PartitionFit(PartFit):
         """
         source, model = self.rows.source, self.model
         itemsize = source.dtype.itemsize
-        codes = model.n_nearest if model.assignment == "soft" else 1
+        codes = model.n_nearest
         code_bytes = (4 + itemsize) * (codes + 1) + 20.0
         shape = (0, 1, 0) if problem is None else problem.shape(0)
         dual_bytes = 24.0 * shape[1]
@@ -96,12 +95,12 @@ class PartitionFit(PartFit):
     def _assign(self, clusterer: Any, scan: Statistics) -> PartProblem:
         model, rows = self.model, self.rows
         regions: HardRegions | SoftRegions = HardRegions(clusterer)
-        if model.assignment == "soft":
+        if model.n_nearest > 1:
             regions = SoftRegions(
                 centers_for(
-                    "Soft assignment",
+                    "n_nearest above 1",
                     clusterer,
-                    "Use assignment='hard', or another clusterer.",
+                    "Use n_nearest=1, or another clusterer.",
                 ),
                 n_nearest=model.n_nearest,
                 sharpness=model.sharpness,
@@ -159,7 +158,10 @@ class PartitionFit(PartFit):
             n_features=source.n_features,
             capacity=rows_of_a_solve(row_bytes),
             options=SolverOptions(
-                loss=model.loss, tol=model.tol, max_iter=model.max_iter, seed=self.seed
+                loss=model.loss,
+                tol=model.tol,
+                max_iter=model.max_iter or MAX_PASSES,
+                seed=self.seed,
             ),
         )
 
@@ -169,7 +171,7 @@ class PartitionFit(PartFit):
         positive: list[int | None] = list(range(n_classes))
         if n_classes == 2:
             positive = [1]
-        elif model._is_joint:
+        elif model.multi_class == "crammer_singer":
             positive = [None]
         return tuple(
             CodedTask(
@@ -194,5 +196,5 @@ class PartitionFit(PartFit):
         )
         model.duality_gap_ = solution.worst_gap
         model.n_iter_ = solution.n_passes
-        model.n_support_ = np.concatenate([state.n_support for state in states])
+        model.n_support_ = solution.support_by_class(self.rows, len(model.classes_))
         model.fit_report_ = self.clock.seconds

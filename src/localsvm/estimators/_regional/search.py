@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import check_cv
 
 from localsvm._checks import (
     check_parameters,
@@ -21,7 +20,6 @@ from localsvm._checks import (
     one_of,
     real,
 )
-from localsvm._clock import StageClock
 from localsvm._threads import map_in_threads
 from localsvm.estimators._base import check_solution
 from localsvm.estimators._grid_scores import (
@@ -29,17 +27,30 @@ from localsvm.estimators._grid_scores import (
     results_table,
     score_decisions,
 )
-from localsvm.estimators._regional.steps import BaseClusteredSVC
-from localsvm.rows import SCALED_C, Rows
-from localsvm.solvers import LinearSolution, SolverOptions, Status
+from localsvm.estimators._regional.base import BaseClusteredSVC
+from localsvm.estimators._regional.fit import (
+    FitOptions,
+    RegionalSettings,
+    find_regions,
+    fit_regional,
+    solve_regions,
+)
+from localsvm.rows import (
+    SCALED_C,
+    Rows,
+    intercept_constant,
+    mean_squared_norm,
+    split_folds,
+)
+from localsvm.solvers import LinearSolution, Status
 
 _SCALED_C_FACTORS = (0.1, 0.3, 1.0, 3.0)
-_CANDIDATE_CLUSTERS = (8, 50, 200)
-_ROWS_PER_CLUSTER = 20
+_CANDIDATES = (8, 50, 200)
+_ROWS_PER_REGION = 20
 
 
 class ClusteredSVCCV(BaseClusteredSVC):
-    """Clustered SVM with C, global_reg and n_clusters chosen by cross-validation.
+    """Clustered SVM with C, global_reg and n_regions chosen by cross-validation.
 
     Each (fold, number of regions) is clustered once; each global_reg runs through C in
     ascending order, every solution being the start of the next; the test rows of a fold
@@ -48,38 +59,27 @@ class ClusteredSVCCV(BaseClusteredSVC):
 
     Parameters
     ----------
+    n_regions : int, list of int or "auto", default="auto"
+        Numbers of regions to try. "auto" tries those of 8, 50 and 200 that leave 20
+        rows per region, or 1 if none does.
     Cs : list of float or "scale", default="scale"
         Penalties to try. "scale" tries 1, 3, 10 and 30 divided by the mean squared norm
         of the rows.
     global_regs : list of float, default=(1.0,)
         Values of global_reg to try.
-    n_clusters : int, list of int or "auto", default="auto"
-        Numbers of regions to try. "auto" tries those of 8, 50 and 200 that leave 20
-        rows per region, or 1 if none does.
     cv : int, cross-validation generator, iterable or None, default=None
         As in :class:`~sklearn.model_selection.GridSearchCV`; None means 5 stratified
         folds.
     scoring : str, callable or None, default=None
         None is accuracy, weighted by ``sample_weight``.
-    search_tol : float, default=0.03
-        Relative duality gap in the search, where the order of the settings matters and
-        not the last digit; the final fit stops at ``tol``.
-    assignment : {"soft", "hard"}, default="soft"
     n_nearest : int, default=8
     sharpness : float, default=2.0
-    loss : {"hinge", "squared_hinge"}, default="hinge"
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
-        Several classes: one against the rest, in parallel, or all classes in one
-        problem, which asks that a row's own class leads by a margin of one. The latter
-        is for soft assignment and the hinge loss.
+    class_weight : dict, "balanced" or None, default=None
     clusterer : clusterer with ``fit`` and ``predict``, or None, default=None
+        These five are as in :class:`ClusteredSVC`.
     metric : transformer or None, default=None
         Learned once, on the rows of all folds.
-    fit_intercept : bool, default=True
-    intercept_scaling : float or "scale", default="scale"
-    class_weight : dict, "balanced" or None, default=None
-    tol : float, default=1e-3
-    max_iter : int, default=1000
     max_time : float or None, default=None
         Seconds for search and final fit after the metric. Settings that there is no
         time to score have NaN in ``cv_results_``; one is scored in any case, with one
@@ -87,19 +87,29 @@ class ClusteredSVCCV(BaseClusteredSVC):
     random_state : int, RandomState instance or None, default=None
     n_jobs : int or None, default=None
         Threads over (fold, number of regions).
-        These and the ones above are as in :class:`ClusteredSVC`.
+
+    Other Parameters
+    ----------------
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+    fit_intercept : bool, default=True
+    intercept_scaling : float or "scale", default="scale"
+    tol : float, default=1e-3
+    max_iter : int or None, default=None
+        As in :class:`ClusteredSVC`.
+    search_tol : float, default=0.03
+        Relative duality gap in the search, where the order of the settings matters and
+        not the last digit; the final fit stops at ``tol``.
 
     Attributes
     ----------
     C_, global_reg_ : float
-    n_clusters_ : int
         The chosen setting.
     best_score_ : float
         Its mean score over the folds.
     best_params_ : dict
         The setting as parameters of :class:`ClusteredSVC`.
     cv_results_ : dict of ndarray
-        ``param_C``, ``param_global_reg``, ``param_n_clusters``, ``mean_test_score``,
+        ``param_C``, ``param_global_reg``, ``param_n_regions``, ``mean_test_score``,
         ``std_test_score``, ``rank_test_score`` and ``split<i>_test_score``.
     n_splits_ : int
     classes_, coef_, intercept_, global_coef_, global_intercept_, metric_, clusterer_, \
@@ -127,57 +137,55 @@ n_support_, fit_report_
     >>> from localsvm import ClusteredSVCCV
     >>> from localsvm.data import make_xor
     >>> X, y = make_xor(400, random_state=0)
-    >>> search = ClusteredSVCCV(n_clusters=[1, 4], random_state=0).fit(X, y)
-    >>> search.n_clusters_
+    >>> search = ClusteredSVCCV(n_regions=[1, 4], random_state=0).fit(X, y)
+    >>> search.n_regions_
     4
     """
 
     def __init__(
         self,
         *,
+        n_regions: Any = "auto",
         Cs: Any = "scale",
         global_regs: Any = (1.0,),
-        n_clusters: Any = "auto",
         cv: Any = None,
         scoring: Any = None,
-        search_tol: float = 0.03,
-        assignment: str = "soft",
         n_nearest: int = 8,
         sharpness: float = 2.0,
-        loss: str = "hinge",
         multi_class: str = "ovr",
+        class_weight: Any = None,
         clusterer: Any = None,
         metric: Any = None,
-        fit_intercept: bool = True,
-        intercept_scaling: float | str = "scale",
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
         max_time: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        loss: str = "hinge",
+        fit_intercept: bool = True,
+        intercept_scaling: float | str = "scale",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        search_tol: float = 0.03,
     ) -> None:
+        self.n_regions = n_regions
         self.Cs = Cs
         self.global_regs = global_regs
-        self.n_clusters = n_clusters
         self.cv = cv
         self.scoring = scoring
-        self.search_tol = search_tol
-        self.assignment = assignment
         self.n_nearest = n_nearest
         self.sharpness = sharpness
-        self.loss = loss
         self.multi_class = multi_class
+        self.class_weight = class_weight
         self.clusterer = clusterer
         self.metric = metric
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
         self.max_time = max_time
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.tol = tol
+        self.max_iter = max_iter
+        self.search_tol = search_tol
 
     def _check_parameters(self) -> None:
         self._check_common_parameters()
@@ -186,26 +194,32 @@ n_support_, fit_report_
             Cs=one_of("scale") | list_of(real(0)),
             global_regs=list_of(real(0, closed="right")),
             search_tol=real(0, closed="left"),
-            n_clusters=integer(1) | one_of("auto") | list_of(integer(1)),
+            n_regions=integer(1) | one_of("auto") | list_of(integer(1)),
         )
 
     def _fit(self, rows: Rows) -> None:
-        seed = self._draw_seed()
+        options = self._fit_options()
         y = self.classes_[rows.class_index]
-        folds = list(check_cv(self.cv, y, classifier=True).split(rows.X, y))
+        folds = split_folds(self.cv, rows.X, y)
         fewest = min(len(train) for train, _ in folds)
-        grid = self._grid(self._scale(rows), fewest)
-        clock = StageClock(self.max_time)
-        with clock.stage("search"):
-            scores = self._score_grid(rows, folds, grid, seed, clock)
+        mean = mean_squared_norm(rows)
+        constant = intercept_constant(self, mean)
+        grid = self._grid(mean, fewest)
+        with options.clock.stage("search"):
+            scores = self._score_grid(rows, folds, grid, constant, options)
         self._choose(grid, scores)
-        parts = self._cluster(rows, self.n_clusters_, seed, clock)
-        penalties = self.C_, self.global_reg_
-        solution = self._solve_parts(rows, parts, penalties, seed, clock)
-        if clock.remaining() == 0 and np.isnan(scores).any():
-            self._warn_of_unscored(scores, solution)
+        settings = self._settings(
+            C=self.C_,
+            n_regions=self.best_params_["n_regions"],
+            global_reg=self.global_reg_,
+            constant=constant,
+        )
+        fit = fit_regional(rows, settings, options)
+        self._store(fit, rows, options.clock.seconds)
+        if options.is_over and np.isnan(scores).any():
+            self._warn_of_unscored(scores, fit.solution)
         else:
-            check_solution(solution, self)
+            check_solution(fit.solution, self)
 
     def _warn_of_unscored(
         self, scores: NDArray[np.float64], solution: LinearSolution
@@ -216,7 +230,7 @@ n_support_, fit_report_
             f"{n_scored} of {by_setting.shape[1]} settings were scored within "
             f"max_time={self.max_time}; the final fit has a {solution.shortfall} "
             f"(tol={self.tol}). Allow more time, or give fewer Cs, global_regs and "
-            "n_clusters.",
+            "n_regions.",
             ConvergenceWarning,
             stacklevel=level_of_caller(),
         )
@@ -225,79 +239,69 @@ n_support_, fit_report_
         self, squared_norm: float, n_train: int
     ) -> tuple[list[int], list[float], list[float]]:
         """Candidates, the simplest first."""
-        if isinstance(self.n_clusters, str):
-            clusters = [
-                k for k in _CANDIDATE_CLUSTERS if k * _ROWS_PER_CLUSTER <= n_train
-            ] or [1]
+        if isinstance(self.n_regions, str):
+            numbers = [k for k in _CANDIDATES if k * _ROWS_PER_REGION <= n_train] or [1]
         else:
-            clusters = sorted({int(k) for k in np.atleast_1d(self.n_clusters)})
+            numbers = sorted({int(k) for k in np.atleast_1d(self.n_regions)})
         global_regs = sorted({float(reg) for reg in self.global_regs}, reverse=True)
         if isinstance(self.Cs, str):
             Cs = [factor * SCALED_C / squared_norm for factor in _SCALED_C_FACTORS]
         else:
             Cs = sorted({float(C) for C in self.Cs})
-        return clusters, global_regs, Cs
+        return numbers, global_regs, Cs
 
     def _score_grid(
         self,
         rows: Rows,
         folds: list[Any],
         grid: tuple[list[int], list[float], list[float]],
-        seed: int,
-        clock: StageClock,
+        constant: float,
+        options: FitOptions,
     ) -> NDArray[np.float64]:
-        """Scores of shape (n_folds, n_clusters, n_global_regs, n_Cs)."""
-        clusters, global_regs, Cs = grid
-        tasks = list(product(folds, clusters))
+        """Scores of shape (n_folds, n_regions, n_global_regs, n_Cs)."""
+        numbers, global_regs, Cs = grid
+        tasks = list(product(folds, numbers))
         cancel = threading.Event()
-        options = replace(
-            self._options(seed, None, n_threads=1),
-            tol=self.search_tol,
-            cancel=cancel,
-            deadline=clock.deadline,
-        )
+        options = replace(options, tol=self.search_tol, n_jobs=1, cancel=cancel)
 
         def score(task: Any) -> NDArray[np.float64]:
-            (train, test), n_clusters = task
-            if options.is_over and n_clusters != clusters[0]:
+            (train, test), n_regions = task
+            if options.is_over and n_regions != numbers[0]:
                 return np.full((len(global_regs), len(Cs)), np.nan)
+            coded_by = self._settings(C=Cs[0], n_regions=n_regions, constant=constant)
             return self._score_clustering(
-                rows.take(train),
-                rows.take(test),
-                (n_clusters, global_regs, Cs),
-                options,
+                (rows.take(train), rows.take(test)),
+                coded_by,
+                (global_regs, Cs),
+                replace(options, clock=options.clock.fork()),
             )
 
         scores = np.array(map_in_threads(score, tasks, self.n_jobs, cancel))
-        return scores.reshape(len(folds), len(clusters), len(global_regs), len(Cs))
+        return scores.reshape(len(folds), len(numbers), len(global_regs), len(Cs))
 
     def _score_clustering(
         self,
-        train: Rows,
-        test: Rows,
-        grid: tuple[int, list[float], list[float]],
-        options: SolverOptions,
+        fold: tuple[Rows, Rows],
+        settings: RegionalSettings,
+        grid: tuple[list[float], list[float]],
+        options: FitOptions,
     ) -> NDArray[np.float64]:
         """Score every (global_reg, C) on one clustering of one fold."""
-        n_clusters, global_regs, Cs = grid
-        clusterer = self._fit_clusterer(train, n_clusters, options.seed)
-        regions, codes = self._cut(train, clusterer)
-        test_codes = regions.code(test.X)
+        train, test = fold
+        global_regs, Cs = grid
+        coded = find_regions(train, settings, options)
+        test_codes = coded.regions.code(test.X)
         scores = np.full((len(global_regs), len(Cs)), np.nan)
         for row, global_reg in enumerate(global_regs):
-            duals = None
+            fit = None
             for column, C in enumerate(Cs):
                 if options.is_over and (row, column) != (0, 0):
                     return scores
-                if duals is not None:
-                    duals *= C / Cs[column - 1]
-                solution, model = self._solve(
-                    self._problem(train, C), regions, codes, global_reg, options, duals
-                )
-                if solution.count(Status.not_finite):
+                tried = replace(settings, C=C, global_reg=global_reg)
+                fit = solve_regions(train, coded, tried, options, start=fit)
+                if fit.solution.count(Status.not_finite):
                     break
-                duals = solution.duals
-                decisions = model.decide(test.X, test_codes, None)
+                decisions = fit.model.decide(test.X, test_codes, None)
                 scores[row, column] = score_decisions(
                     self.classes_, decisions, test, self.scoring
                 )
@@ -308,16 +312,17 @@ n_support_, fit_report_
         grid: tuple[list[int], list[float], list[float]],
         scores: NDArray[np.float64],
     ) -> None:
+        """Store the best setting and the table of all."""
         settings = list(product(*grid))
         by_fold = scores.reshape(len(scores), -1)
         best = best_setting(by_fold)
-        self.n_clusters_, self.global_reg_, self.C_ = settings[best]
+        n_regions, self.global_reg_, self.C_ = settings[best]
         self.best_score_ = float(by_fold[:, best].mean())
         self.n_splits_ = len(scores)
         self.best_params_ = {
             "C": self.C_,
             "global_reg": self.global_reg_,
-            "n_clusters": self.n_clusters_,
+            "n_regions": n_regions,
         }
-        names = ("n_clusters", "global_reg", "C")
+        names = ("n_regions", "global_reg", "C")
         self.cv_results_ = results_table(names, settings, by_fold)

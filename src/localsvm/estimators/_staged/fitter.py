@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import row_norms
 
@@ -24,12 +24,13 @@ from localsvm.estimators._base import check_solution
 from localsvm.estimators._local import LocalSVC, Router
 from localsvm.estimators._regional import (
     ClusteredSVC,
+    FitOptions,
     GradientMetric,
-    coded_squared_norms,
+    RegionalSettings,
     confidences,
-    leave_one_out_decisions,
+    fit_regional,
     margins,
-    signed_duals,
+    unseen_decisions,
 )
 from localsvm.estimators._staged.preparation import Preparation
 from localsvm.estimators._staged.setting import (
@@ -138,31 +139,32 @@ class StageFitter:
     def fit_first(self, rows: Rows, Cs: Sequence[float]) -> list[FirstStage]:
         """Fit prepared rows for ascending penalties, each from the one before."""
         template = self._first_model(rows.X.shape[0], Cs[0])
-        self._introduce(template, rows)
-        template._scale(rows)
-        clock = StageClock(self.clock.remaining())
-        parts = template._cluster(rows, template.n_clusters, self.seed, clock)
-        codes = parts[1]
-        norms = coded_squared_norms(
-            rows.X, codes, template.global_reg, template.intercept_scaling_
+        settings = RegionalSettings(
+            Cs[0],
+            n_regions=template.n_regions,
+            clusterer=template.clusterer,
+            joint=rows.n_classes > 2,
+        )
+        options = FitOptions(
+            seed=self.seed,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            n_jobs=self.n_jobs,
+            clock=StageClock(self.clock.remaining()),
         )
         stages: list[FirstStage] = []
-        duals = None
-        for C, before in zip(Cs, (None, *Cs), strict=False):
-            model = copy(template).set_params(C=C)
-            start = None if duals is None else duals * (C / before)
-            solution = model._solve_parts(
-                rows, parts, (C, model.global_reg), self.seed, clock, start
-            )
-            check_solution(solution, model)
-            duals = solution.duals
-            decisions = model._model.decide(rows.X, codes, self.n_jobs)
-            unseen = leave_one_out_decisions(
-                decisions, signed_duals(duals, rows.class_index, model._is_joint), norms
-            )
+        fit = None
+        for C in Cs:
+            fit = fit_regional(rows, replace(settings, C=C), options, start=fit)
+            check_solution(fit.solution, template)
+            decisions = fit.decide_training_rows(rows.X, self.n_jobs)
+            unseen = unseen_decisions(rows, fit, decisions)
+            model = clone(template).set_params(C=C)
             stages.append(
                 FirstStage(
-                    model, margins(unseen, rows.class_index), confidences(decisions)
+                    model._adopt(fit, rows, self.classes, options.clock.seconds),
+                    margins(unseen, rows.class_index),
+                    confidences(decisions),
                 )
             )
         return stages

@@ -103,7 +103,7 @@ def save(
     >>> import localsvm
     >>> from localsvm.data import make_xor
     >>> X, y = make_xor(200, random_state=0)
-    >>> model = localsvm.ClusteredSVC(n_clusters=4, random_state=0).fit(X, y)
+    >>> model = localsvm.ClusteredSVC(n_regions=4, random_state=0).fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "xor.lsvm")
     ...     localsvm.save(model, path, notes={"made": "for an example"})

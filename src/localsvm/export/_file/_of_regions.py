@@ -78,7 +78,7 @@ _REGIONAL: Fields = {
     "intercept_scaling_": Number(),
     "duality_gap_": Number(finite=False),
     "n_iter_": Whole(1),
-    "n_support_": indices("tasks"),
+    "n_support_": indices("classes"),
 }
 
 
@@ -108,7 +108,6 @@ SPECS = (
         {
             **_CLUSTERED,
             **SEARCHED,
-            "n_clusters_": Whole(1),
             "global_reg_": Number(0.0, finite=False),
         },
         take=_take,

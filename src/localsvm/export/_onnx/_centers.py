@@ -59,7 +59,7 @@ def find_cluster(graph: Graph, rows: Tensor, clusterer: Any) -> Tensor:
         raise TypeError(
             f"clusterer={type(clusterer).__name__} cannot be exported to ONNX: its "
             "predict is not the nearest of cluster_centers_. Use a clusterer whose is, "
-            "such as KMeans or SampledKMeans, or assignment='soft'."
+            "such as KMeans or SampledKMeans, or n_nearest above 1."
         )
     return center_scores(graph, rows, np.asarray(centers)).arg_min(1)
 

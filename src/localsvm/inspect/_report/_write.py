@@ -103,7 +103,7 @@ def write_report(  # noqa: PLR0913 - all but four have defaults and are keywords
     >>> from localsvm.data import make_xor
     >>> from localsvm.inspect import write_report
     >>> X, y = make_xor(600, random_state=0)
-    >>> model = ClusteredSVC(n_clusters=4, random_state=0).fit(X[:400], y[:400])
+    >>> model = ClusteredSVC(n_regions=4, random_state=0).fit(X[:400], y[:400])
     >>> file = write_report(model, X[400:], y[400:], mkdtemp() + "/report.html")
     >>> file.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     True

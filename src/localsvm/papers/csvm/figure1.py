@@ -13,8 +13,8 @@ from localsvm.papers._rows import synthetic
 
 _XOR = Data(synthetic, {"make": make_xor, "n_train": 400, "n_test": 4000})
 _CSVM = {
-    "n_clusters": 2,
-    "assignment": "hard",
+    "n_regions": 2,
+    "n_nearest": 1,
     "C": 10.0,
     "intercept_scaling": 1.0,
 }
