@@ -10,9 +10,11 @@ from localsvm.estimators._local import (
 )
 from localsvm.estimators._mixture import (
     CenterGate as CenterGate,
+    LinearGate as LinearGate,
     MixtureModel as MixtureModel,
     MixtureSVC,
-    SoftmaxGate as SoftmaxGate,
+    PaperGate,
+    SoftmaxGate,
     TwoLevelGate as TwoLevelGate,
 )
 from localsvm.estimators._reduced import ReducedSVC
@@ -46,7 +48,9 @@ __all__ = [
     "LocallyLinearSVC",
     "MixtureSVC",
     "NeighborSVC",
+    "PaperGate",
     "ReducedSVC",
+    "SoftmaxGate",
     "StagedSVC",
     "SupportClusterSVC",
 ]

@@ -14,7 +14,6 @@ from localsvm._checks import (
     NOT_FINITE,
     boolean,
     check_parameters,
-    check_squares,
     class_weights,
     integer,
     level_of_caller,
@@ -23,14 +22,18 @@ from localsvm._checks import (
     with_methods,
 )
 from localsvm._clock import StageClock
-from localsvm.engine import Partitions, is_lazy, is_partitioned
+from localsvm.engine import Blocks, Labels, is_lazy, is_partitioned
 from localsvm.estimators._base import BaseLocalClassifier
 from localsvm.estimators._metric import in_columns, require_no_metric
-from localsvm.estimators._mixture.block_fit import BlockFit, class_mass
-from localsvm.estimators._mixture.fit import MixtureFit, fit_mixture
+from localsvm.estimators._mixture.fit import MixtureFit, fit_mixture, survey_rows
 from localsvm.estimators._mixture.model import MixtureModel
-from localsvm.estimators._mixture.settings import GateSettings, MixtureSettings
-from localsvm.rows import Rows
+from localsvm.estimators._mixture.settings import (
+    FitOptions,
+    MixtureSettings,
+    PaperGate,
+    SoftmaxGate,
+)
+from localsvm.estimators._mixture.survey import Survey
 
 
 class MixtureSVC(BaseLocalClassifier):
@@ -317,30 +320,32 @@ class MixtureSVC(BaseLocalClassifier):
             max_time=one_of(None) | real(0),
         )
 
-    def _fit(self, rows: Rows) -> None:
+    def _fit_partitions(self, blocks: Blocks) -> None:
         """Figure 2: start from clusters, then E-steps and M-steps in turn."""
-        check_squares(rows.X)
-        clock = StageClock(self.max_time)
-        self._store(fit_mixture(rows, self._settings(), self._draw_seed(), clock))
-
-    def _fit_partitions(self, rows: Partitions) -> None:
-        """Do the same over blocks of rows: scan and write them, then go over files."""
-        require_no_metric(self)
-        self.metric_ = None
-        fit = BlockFit(rows, self._settings(), rows.seed(self._draw_seed), StageClock(self.max_time))
-        scan = fit.scan()
-        self.classes_ = scan["classes"]
-        mass = class_mass(scan)
-        every = np.arange(len(mass))
-        present = self._penalty_weight(self.classes_, every, mass) > 0
-        self._warn_of_scales(np.stack([scan["low"], scan["high"]]))
-        weight = self._class_weight(self.classes_, mass)
-        self._store(fit.run(scan, weight, present))
+        if not blocks.is_in_memory:
+            require_no_metric(self)
+            self.metric_ = None
+        settings, options = self._settings(), self._fit_options(blocks)
+        surveyed = survey_rows(blocks, settings, options)
+        labels = self._accept(surveyed.survey, blocks)
+        fit = fit_mixture(blocks, surveyed, labels, settings, options)
+        self._store(fit, options)
 
     def _settings(self) -> MixtureSettings:
+        levels: Any = {
+            "levels": self.levels,
+            "n_groups": self.n_groups,
+            "tau": self.tau,
+            "steps": self.gate_steps,
+        }
+        gate: Any = (
+            PaperGate(**levels)
+            if self.gate == "paper"
+            else SoftmaxGate(reg=self.gate_reg, **levels)
+        )
         return MixtureSettings(
             n_regions=self.n_components,
-            gate=GateSettings(self.gate, self.levels, self.n_groups, self.tau, self.gate_reg, self.gate_steps),
+            gate=gate,
             C=self.C,
             prior=self.prior,
             min_responsibility=self.min_responsibility,
@@ -350,14 +355,33 @@ class MixtureSVC(BaseLocalClassifier):
             clusterer=self.clusterer,
             fit_intercept=self.fit_intercept,
             intercept_scaling=self.intercept_scaling,
+        )
+
+    def _fit_options(self, blocks: Blocks) -> FitOptions:
+        return FitOptions(
+            seed=blocks.seed(self._draw_seed),
             em_tol=self.tol,
             em_max_iter=self.max_iter,
             tol=self.svm_tol,
             max_iter=self.svm_max_iter,
             n_jobs=self.n_jobs,
+            clock=StageClock(self.max_time),
         )
 
-    def _store(self, fit: MixtureFit) -> None:
+    def _accept(self, survey: Survey, blocks: Blocks) -> Labels:
+        """Check classes and weights; those of rows in memory are known already."""
+        mass = survey.class_mass
+        if not blocks.is_in_memory:
+            if not mass.any():
+                raise ValueError(
+                    "Sample weights must contain at least one non-zero number."
+                )
+            self.classes_ = survey.classes
+            self._penalty_weight(self.classes_, np.arange(len(mass)), mass)
+            self._warn_of_scales(np.stack([survey.low, survey.high]))
+        return Labels(self.classes_, self._class_weight(self.classes_, mass))
+
+    def _store(self, fit: MixtureFit, options: FitOptions) -> None:
         """Set the fitted attributes, and warn of SVMs or EM that a limit cut short."""
         best, certificate = fit.best, fit.certificate
         if not certificate.is_finite:
@@ -369,19 +393,21 @@ class MixtureSVC(BaseLocalClassifier):
         self.region_class_counts_ = best.class_counts
         self.history_ = fit.history
         self.n_iter_ = best.step
+        self.n_support_ = fit.n_support
         self.converged_ = fit.converged
         self.C_, self.intercept_scaling_ = fit.scales.C, fit.scales.intercept
         self.tau_ = fit.tau
         self.duality_gap_ = certificate.gap
         self.clusterer_ = fit.clusterer
-        self.fit_report_ = fit.seconds
-        if fit.out_of_time:
+        self.fit_report_ = options.clock.seconds
+        if options.clock.remaining() == 0:
             self._warn(f"EM stopped after max_time={self.max_time} seconds")
         elif certificate.n_unsolved:
+            of = f"{certificate.n_unsolved} of {certificate.n_problems}"
             self._warn(
-                f"{certificate.n_unsolved} of {certificate.n_problems} linear SVMs of the "
-                f"last EM step stopped at svm_max_iter={self.svm_max_iter} (worst relative "
-                f"duality gap {certificate.gap:.1e}, svm_tol={self.svm_tol})"
+                f"{of} linear SVMs of the last EM step stopped at svm_max_iter="
+                f"{self.svm_max_iter} (worst relative duality gap "
+                f"{certificate.gap:.1e}, svm_tol={self.svm_tol})"
             )
 
     @staticmethod

@@ -9,7 +9,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from localsvm.estimators._mixture.blocks import StoredRows
 from localsvm.estimators._mixture.gates import Mask
+from localsvm.rows import squared_norms
 from localsvm.solvers import (
     LinearProblem,
     LinearSolution,
@@ -18,6 +20,7 @@ from localsvm.solvers import (
     Status,
     solve_overlapping,
 )
+
 
 @dataclass(frozen=True)
 class Experts:
@@ -125,11 +128,32 @@ class Certificate:
         )
 
 
+@dataclass(frozen=True)
+class Seen:
+    """Rows that the SVM of each component sees: those above a responsibility.
+
+    Attributes
+    ----------
+    step : str
+        Names the responsibilities in the store.
+    cutoff : float
+    ids : ndarray of shape (n_components,)
+        Numbers that the components had at the start.
+    sizes : ndarray of shape (n_blocks, n_components)
+        Such rows in each block.
+    """
+
+    step: str
+    cutoff: float
+    ids: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+
 class SolvedExperts(Protocol):
     """SVMs of one step, whose duals are where the next step starts.
 
     ``primal`` are the objectives, of shape (n_components, n_tasks). ``without_duals``
-    sets the duals of some tasks of each component to zero.
+    sets the duals of some tasks of each component to zero, ``remove`` removes files.
     """
 
     @property
@@ -140,6 +164,17 @@ class SolvedExperts(Protocol):
     def certificate(self) -> Certificate: ...
     def keep(self, survivors: Mask) -> Self: ...
     def without_duals(self, tasks: Sequence[tuple[int, ...]]) -> Self: ...
+    def remove(self) -> None: ...
+
+
+class ExpertSolver(Protocol):
+    """Solves Eq. 15 for every component: ``before`` are the SVMs of the last step.
+
+    ``support`` counts the rows of each class with a non-zero dual in any SVM.
+    """
+
+    def solve(self, seen: Seen, options: SolverOptions, before: Any = None) -> Any: ...
+    def support(self, solved: Any) -> NDArray[np.intp]: ...
 
 
 @dataclass(frozen=True)
@@ -163,11 +198,11 @@ class SolvedInMemory:
 
     def keep(self, survivors: Mask) -> SolvedInMemory:
         """Leave components out."""
-        return SolvedInMemory(
-            self.experts.keep(survivors),
-            self.primal[survivors],
-            self.certificate,
-            tuple(self.rates[each] for each in np.flatnonzero(survivors)),
+        return replace(
+            self,
+            experts=self.experts.keep(survivors),
+            primal=self.primal[survivors],
+            rates=tuple(self.rates[each] for each in np.flatnonzero(survivors)),
         )
 
     def without_duals(self, tasks: Sequence[tuple[int, ...]]) -> SolvedInMemory:
@@ -178,6 +213,9 @@ class SolvedInMemory:
             zeroed[list(own)] = 0.0
             rates.append((rows, zeroed))
         return replace(self, rates=tuple(rates))
+
+    def remove(self) -> None:
+        """There are no files."""
 
     def duals(self, subsets: RowSubsets, n_samples: int) -> NDArray[np.float64]:
         """Duals for other bounds: each the same share of its bound as here."""
@@ -192,41 +230,60 @@ class SolvedInMemory:
         return duals
 
 
-def solve_experts(
-    problem: LinearProblem,
-    squared_norms: NDArray[np.float64],
-    subsets: RowSubsets,
-    options: SolverOptions,
-    before: SolvedInMemory | None = None,
-) -> SolvedInMemory:
-    """Eq. 15 for every component, on rows in memory.
+@dataclass(frozen=True)
+class MemorySolver:
+    """Solves the SVMs of all components on rows in memory.
 
-    Parameters
+    Attributes
     ----------
+    stored : StoredRows
+        Of one block.
     problem : LinearProblem
     squared_norms : ndarray of shape (n_samples,)
-    subsets : RowSubsets
-        Rows that the SVM of each component sees, with their bounds.
-    options : SolverOptions
-    before : SolvedInMemory or None, default=None
-        Whose duals to start from; None starts from zero.
     """
-    n_samples = problem.X.shape[0]
-    duals = None if before is None else before.duals(subsets, n_samples)
-    solution = solve_overlapping(
-        problem, subsets, squared_norms, options=options, duals=duals
-    )
-    shape = problem.n_tasks, subsets.n_subsets
-    primal = np.reshape([each.primal for each in solution.certificates], shape).T
-    return SolvedInMemory(
-        Experts(
-            np.ascontiguousarray(solution.coef.swapaxes(0, 1)),
-            np.ascontiguousarray(solution.intercept.swapaxes(0, 1)),
-        ),
-        primal,
-        Certificate.of(solution, solution.n_iter),
-        tuple(_rates(solution, subsets)),
-    )
+
+    stored: StoredRows
+    problem: LinearProblem
+    squared_norms: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, stored: StoredRows, constant: float) -> MemorySolver:
+        """Solver for the rows in the store, with this constant column."""
+        rows, bounds = stored.training(0), stored.bounds(0)
+        problem = LinearProblem(
+            rows.X, rows.class_index, rows.n_classes, bounds, constant
+        )
+        return cls(stored, problem, squared_norms(rows.X))
+
+    def solve(
+        self, seen: Seen, options: SolverOptions, before: SolvedInMemory | None = None
+    ) -> SolvedInMemory:
+        """Eq. 15 for every component, from the duals of the step before."""
+        problem, shares = self.problem, self.stored.shares(0, seen.step)
+        subsets = subsets_by(shares, problem.bounds, seen.cutoff)
+        duals = None if before is None else before.duals(subsets, problem.X.shape[0])
+        solution = solve_overlapping(
+            problem, subsets, self.squared_norms, options=options, duals=duals
+        )
+        shape = problem.n_tasks, subsets.n_subsets
+        primal = np.reshape([each.primal for each in solution.certificates], shape).T
+        return SolvedInMemory(
+            Experts(
+                np.ascontiguousarray(solution.coef.swapaxes(0, 1)),
+                np.ascontiguousarray(solution.intercept.swapaxes(0, 1)),
+            ),
+            primal,
+            Certificate.of(solution, solution.n_iter),
+            tuple(_rates(solution, subsets)),
+        )
+
+    def support(self, solved: SolvedInMemory) -> NDArray[np.intp]:
+        """Rows of each class with a non-zero dual in any SVM."""
+        problem = self.problem
+        support = np.zeros(problem.X.shape[0], dtype=bool)
+        for rows, rates in solved.rates:
+            support[rows[rates.any(axis=0)]] = True
+        return np.bincount(problem.class_index[support], minlength=problem.n_classes)
 
 
 def subsets_by(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from localsvm.estimators import CenterGate, MixtureSVC, SoftmaxGate, TwoLevelGate
+from localsvm.estimators import CenterGate, LinearGate, MixtureSVC, TwoLevelGate
 from localsvm.export._onnx._answer import Answer, answers, rounded
 from localsvm.export._onnx._graph import Graph
 from localsvm.export._onnx._tensor import Tensor
@@ -33,7 +33,7 @@ def mixture_answer(graph: Graph, rows: Tensor, model: MixtureSVC) -> Answer:
 
 
 def _log_shares(graph: Graph, logits: Tensor, gate: Any) -> Tensor:
-    if isinstance(gate, SoftmaxGate):
+    if isinstance(gate, LinearGate):
         return graph.apply("LogSoftmax", logits, axis=1)
     if isinstance(gate, CenterGate):
         return graph.apply("LogSoftmax", logits, axis=1) + np.log(gate.prior)
