@@ -35,7 +35,7 @@ MODELS = {
 LATE = {
     "ClusteredSVC": "_part_solver:PartSolver:run",
     "LocalSVC": "_local:solve_cells",
-    "MixtureSVC": "_mixture_part_steps:PartitionSteps:maximize",
+    "MixtureSVC": "_mixture.em:maximize",
     "ReducedSVC": "_reduced_partitions:ReducedPartitionFit:_solve",
     "SupportClusterSVC": "_support_cluster:finish_merging",
 }

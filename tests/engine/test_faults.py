@@ -32,7 +32,7 @@ from localsvm.engine import (
 # How often a method reads its rows.
 N_PASSES = {"SupportClusterSVC": 1, "ClusteredSVC": 2}
 PARTS = "localsvm.passes._linear_solver"
-STEPS = "localsvm.estimators._mixture.block_steps"
+MIXTURE = "localsvm.estimators._mixture"
 REDUCED = "localsvm.estimators._reduced.passes"
 
 
@@ -90,11 +90,11 @@ def run_fit(name, folder, *fault):
         ),
         ("MixtureSVC", "localsvm.solvers:SelectiveDescent:finish", "20", 1),
         pytest.param(
-            *("MixtureSVC", f"{STEPS}:PartitionSteps:write_down", "2", 1),
+            *("MixtureSVC", f"{MIXTURE}.em:save_em", "2", 1),
             marks=pytest.mark.slow,
         ),
         pytest.param(
-            *("MixtureSVC", f"{STEPS}:MixtureFiles:remove_shares", "25", 1),
+            *("MixtureSVC", f"{MIXTURE}.blocks:StoredRows:drop_shares", "25", 1),
             marks=pytest.mark.slow,
         ),
         ("ReducedSVC", f"{REDUCED}:check_part", "30", 1),

@@ -12,9 +12,11 @@ from localsvm.estimators._local import (
 )
 from localsvm.estimators._mixture import (
     CenterGate as CenterGate,
+    LinearGate as LinearGate,
     MixtureModel as MixtureModel,
     MixtureSVC,
-    SoftmaxGate as SoftmaxGate,
+    PaperGate,
+    SoftmaxGate,
     TwoLevelGate as TwoLevelGate,
 )
 from localsvm.estimators._reduced import ReducedSVC
@@ -48,7 +50,9 @@ __all__ = [
     "LocallyLinearSVC",
     "MixtureSVC",
     "NeighborSVC",
+    "PaperGate",
     "ReducedSVC",
+    "SoftmaxGate",
     "StagedSVC",
     "SupportClusterSVC",
 ]

@@ -25,7 +25,7 @@ from localsvm.solvers._limits import RunLimits
 from localsvm.solvers._linear import (
     LinearProblem,
     LinearSolution,
-    OverlappingParts,
+    RowSubsets,
     SolverOptions,
     Status,
     solve_blocks,
@@ -55,7 +55,7 @@ __all__ = [
     "LinearSolution",
     "LocalKernel",
     "LocalModels",
-    "OverlappingParts",
+    "RowSubsets",
     "RowTargets",
     "RunLimits",
     "SelectiveDescent",

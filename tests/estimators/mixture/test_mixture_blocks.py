@@ -1,6 +1,6 @@
 """MixtureSVC on rows in partitions."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import dask.array as da
 import dask.dataframe as dd
@@ -20,22 +20,19 @@ from engine_data import (
 )
 from localsvm import GradientMetric, MixtureSVC, load, save
 from localsvm.cluster import ParallelKMeans
-from localsvm.engine import Batches, NotEnoughMemoryError, options
-from localsvm.engine._block import Block
+from localsvm.engine import Batches, Block, NotEnoughMemoryError, options
 from localsvm.engine._open import open_partitions
 from localsvm.estimators._mixture import (
-    block_steps as _mixture_part_steps,
-    start as _mixture_start,
+    em as _mixture_em,
+    fit as _mixture_fit,
+    survey as _mixture_survey,
 )
-from localsvm.estimators._mixture.block_experts import ExpertRows
-from localsvm.estimators._mixture.block_steps import PartitionSteps, PartTargets
-from localsvm.estimators._mixture.blocks import merge_scanned_rows, scan_rows
-from localsvm.estimators._mixture.em import StepOptions, expectation, weighted_by
-from localsvm.estimators._mixture.gates import GateStep
-from localsvm.estimators._mixture.passes import PartitionFit
-from localsvm.estimators._mixture.start import HoldOut
-from localsvm.rows._records import Rows
-from localsvm.solvers import RowTargets, SolverOptions
+from localsvm.estimators._mixture.blocks import expectation
+from localsvm.estimators._mixture.em import BlockTargets, _expect_all
+from localsvm.estimators._mixture.expert_passes import ExpertRows, PassSolver
+from localsvm.estimators._mixture.survey import HoldOut, survey_block
+from localsvm.rows import Rows
+from localsvm.solvers import GateRows, RowTargets
 from mixture_models import TIGHT
 
 COARSE = {"n_components": 3, "max_iter": 2, "random_state": 0}
@@ -103,23 +100,25 @@ def test_expectation_and_gate_are_those_in_memory(form):
         options(),
         open_partitions(model, Batches.of(X, y, weight, rows=ROWS), None, None) as rows,
     ):
-        steps = start_of(model, rows)
-        option = step_options()
-        found = steps._expect(option)
-        targets = PartTargets(steps, steps.step, np.eye(6), found.mass)
-        gate = steps.gate.update(targets, option.gate)
-        again = steps.model
+        problem, start = start_of(model, rows)
+        state, found = _expect_all(problem, start)
+        step = replace(problem.gate_step, ridge=0.01, prior=0.5)
+        targets = BlockTargets(problem, state.seen.step)
+        before = start.model.gate
+        gate = before.update(targets, step)
     own = training_rows(X, y, weight)
-    shares, expected = expectation(again, own, model.C_ * weight, 0.01, None)
+    C = problem.scales.C
+    shares, expected = expectation(start.model, own, C * weight, 0.01, None)
     for each in fields(expected):
         np.testing.assert_allclose(
             getattr(found, each.name), getattr(expected, each.name), rtol=1e-12
         )
-    in_memory = RowTargets(model._gate_rows(own), weighted_by(own, shares))
-    wanted = steps.gate.update(in_memory, option.gate)
+    gate_rows = GateRows(X, problem.origin, problem.gate_scale)
+    in_memory = RowTargets(gate_rows, shares * weight[:, np.newaxis])
+    wanted = before.update(in_memory, step)
     np.testing.assert_allclose(gate.coef, wanted.coef, rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(gate.intercept, wanted.intercept, rtol=1e-7, atol=1e-9)
-    assert np.abs(gate.coef - steps.gate.coef).max() > 0.01
+    assert np.abs(gate.coef - before.coef).max() > 0.01
 
 
 def rows_with_a_lonely_class():
@@ -152,16 +151,17 @@ def test_duals_start_as_the_same_part_of_their_bounds():
     model = MixtureSVC(**CLOSE | {"n_components": 4, "svm_tol": 1e-3})
     batches = Batches.of(X, y, weight, rows=ROWS)
     with options(), open_partitions(model, batches, None, None) as rows:
-        steps = start_of(model, rows)
-        before = [solution.problem for solution in steps.solved.solutions]
-        steps._expect(step_options())
-        readers = [ExpertRows(steps.files, steps.step, each, 0.01) for each in range(4)]
-        starts = steps.solved.starts(readers, warm=True)
+        problem, state = start_of(model, rows)
+        solved = state.solved
+        before = [solution.problem for solution in solved.solutions]
+        step = _expect_all(problem, state)[0].seen.step
+        readers = [ExpertRows(problem.stored, step, each, 0.01) for each in range(4)]
+        starts = solved.starts(readers)
         cold = [component for component in range(4) if len(starts[component].cold) == 3]
         assert 0 < len(cold) < 4
-        assert not steps.experts.coef[cold].any()
+        assert not state.model.coef[cold].any()
         np.testing.assert_array_equal(
-            steps.experts.intercept[cold], [[1, -1, -1]] * len(cold)
+            state.model.intercept[cold], [[1, -1, -1]] * len(cold)
         )
         moved = 0
         for component in range(4):
@@ -171,33 +171,37 @@ def test_duals_start_as_the_same_part_of_their_bounds():
             found[new > 0] = starts[component](1, 0, readers[component](0))[0]
             duals = np.zeros(len(old))
             if component not in cold and (old > 0).any():
-                duals[old > 0] = steps.solved.solutions[component].duals(1, 0)[0]
+                duals[old > 0] = solved.solutions[component].duals(1, 0)[0]
             expected = np.divide(duals * new, old, out=0 * new, where=old > 0)
             np.testing.assert_allclose(found, expected)
             moved += np.count_nonzero((found > 0) & (found != duals))
-        steps._keep(np.array([True, False, True, True]))
-        names = [solution.problem.name for solution in steps.solved.solutions]
+        left = state.keep(np.array([True, False, True, True]))
+        names = [solution.problem.name for solution in left.solved.solutions]
     assert moved > 10
     assert names == ["svm-start-0", "svm-start-2", "svm-start-3"]
-    assert steps.ids.tolist() == [0, 2, 3]
+    assert left.seen.ids.tolist() == [0, 2, 3]
+
+
+class StartedError(Exception):
+    """Ends a fit before its first EM step."""
 
 
 def start_of(model, rows):
-    """Steps of a fit before the first of them."""
-    kept = []
-    model._run = lambda steps, watch, seed: kept.append(steps)
-    PartitionFit(model, rows).run()
-    return kept[0]
+    """Problem and state of EM before the first step."""
+
+    def stop(problem, state, watch):
+        raise StartedError(problem, state)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_mixture_fit, "run_em", stop)
+        with pytest.raises(StartedError) as raised:
+            model._fit_partitions(rows)
+    return raised.value.args
 
 
 def training_rows(X, y, weight):
     index = np.unique(y, return_inverse=True)[1].astype(np.int32)
     return Rows.weighted(X, index, weight, int(index.max()) + 1)
-
-
-def step_options():
-    gate = GateStep(max_iter=5, ridge=0.01, prior=0.5)
-    return StepOptions(gate, SolverOptions(), 0.01, prune_at_once=False)
 
 
 def test_same_bits_from_every_source_and_driver(tmp_path):
@@ -233,10 +237,10 @@ def test_a_fit_that_was_interrupted_goes_on(tmp_path, monkeypatch):
     longer = {"max_iter": 3, "levels": 2, "n_components": 4, "early_stopping": True}
     expected = fit(batches, parameters=longer)
     faults = [
-        (PartitionSteps, "start", 1),
-        (PartitionSteps, "maximize", 1),
-        (PartitionSteps, "write_down", 2),
-        (_mixture_part_steps.SolvedExperts, "experts", 2),
+        (_mixture_fit, "start_em", 1),
+        (_mixture_em, "maximize", 1),
+        (_mixture_em, "save_em", 2),
+        (PassSolver, "_experts", 2),
     ]
     for owner, name, call in faults:
         with monkeypatch.context() as patch:
@@ -244,13 +248,13 @@ def test_a_fit_that_was_interrupted_goes_on(tmp_path, monkeypatch):
             with pytest.raises(InterruptedError):
                 fit(batches, parameters=longer, checkpoint=tmp_path / "state")
     calls = []
-    original = PartitionSteps.maximize
+    original = _mixture_em.maximize
 
-    def counted(self, *arguments):
-        calls.append(self.n_done)
-        original(self, *arguments)
+    def counted(problem, state, found):
+        calls.append(state.n_done)
+        return original(problem, state, found)
 
-    monkeypatch.setattr(PartitionSteps, "maximize", counted)
+    monkeypatch.setattr(_mixture_em, "maximize", counted)
     again = fit(batches, parameters=longer, checkpoint=tmp_path / "state")
     assert calls == [1, 2]
     assert same_bits(again, expected)
@@ -277,20 +281,20 @@ def failing_at(call, original):
 
 def test_files_of_earlier_steps_are_removed(tmp_path, monkeypatch):
     X, y, weight = make_rows(n_classes=2)
-    listed, original = [], PartitionSteps.write_down
+    listed, original = [], _mixture_em.remove_outdated
 
-    def listing(self, watch):
-        original(self, watch)
-        names = {path.name for path in tmp_path.rglob("*.npy")}
+    def listing(*arguments):
+        original(*arguments)
+        names = {path.name for path in tmp_path.rglob("*")}
         listed.append(
             {name for name in names if name.startswith(("svm", "shares", "."))}
         )
 
-    monkeypatch.setattr(PartitionSteps, "write_down", listing)
+    monkeypatch.setattr(_mixture_em, "remove_outdated", listing)
     fit(Batches.of(X, y, weight, rows=ROWS), folder=tmp_path)
     assert [len(names) for names in listed] == [len(listed[0])] * 2
     assert not listed[0] & listed[1]
-    assert "shares-1-3.npy" in listed[1]
+    assert "shares-1-3-0" in listed[1]
     assert not list(tmp_path.iterdir())
 
 
@@ -406,14 +410,14 @@ def test_partitions_far_from_the_origin_have_the_scale_of_all_rows():
     blocks = [
         Block(X[i : i + 100], y[i : i + 100], np.ones(100)) for i in (0, 100, 200)
     ]
-    found = [scan_rows(block, HoldOut(0.0, 0), 0, 100) for block in blocks]
-    merged = merge_scanned_rows(merge_scanned_rows(found[0], found[1]), found[2])
+    found = [survey_block(block, HoldOut(0.0, 0, 300), 0, 100) for block in blocks]
+    merged = found[0].merge(found[1]).merge(found[2])
     expected = np.square(X - X.mean(axis=0)).sum()
-    assert merged["spread"] == pytest.approx(expected, rel=1e-6)
+    assert merged.spread == pytest.approx(expected, rel=1e-6)
 
 
 def test_few_kinds_of_rows_in_partitions_need_no_rows_to_stop_by(monkeypatch):
-    monkeypatch.setattr(_mixture_start, "_EARLY_STOPPING_ROWS", 100)
+    monkeypatch.setattr(_mixture_survey, "_EARLY_STOPPING_ROWS", 100)
     X = np.repeat([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], 100, axis=0)
     y = np.repeat([0, 1, 1], 100)
     order = np.random.default_rng(0).permutation(300)
