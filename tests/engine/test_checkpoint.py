@@ -36,7 +36,7 @@ LATE = {
     "ClusteredSVC": "_part_solver:PartSolver:run",
     "LocalSVC": "_local:solve_cells",
     "MixtureSVC": "_mixture.em:maximize",
-    "ReducedSVC": "_reduced_partitions:ReducedPartitionFit:_solve",
+    "ReducedSVC": "_reduced.passes:ReducedPartitionFit:_solve",
     "SupportClusterSVC": "_support_cluster:finish_merging",
 }
 PLACES = {

@@ -19,7 +19,7 @@ from localsvm.estimators._mixture import (
     SoftmaxGate,
     TwoLevelGate as TwoLevelGate,
 )
-from localsvm.estimators._reduced import ReducedSVC
+from localsvm.estimators._reduced import ReducedModel as ReducedModel, ReducedSVC
 from localsvm.estimators._regional import (
     BaseRegionalSVC as BaseRegionalSVC,
     ClusteredSVC,

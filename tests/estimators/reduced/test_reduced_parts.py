@@ -145,7 +145,7 @@ def test_rows_of_a_linear_svm_stay_where_they_are():
     assert model.n_rows_used_[0][-1] < 800
     assert int(model.fit_report_["travelled"].split()[0]) < 20
     assert len(model.support_) > 1000
-    assert model._support_rows.shape == (0, 2)
+    assert model._model.support_vectors.shape == (0, 2)
 
 
 def test_part_of_the_rows_travels_for_other_kernels():

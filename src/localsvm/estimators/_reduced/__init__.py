@@ -1,7 +1,9 @@
 """ReducedSVC: an exact SVM from groups of rows."""
 
 from localsvm.estimators._reduced.estimator import ReducedSVC
+from localsvm.estimators._reduced.model import ReducedModel
 
 __all__ = [
+    "ReducedModel",
     "ReducedSVC",
 ]

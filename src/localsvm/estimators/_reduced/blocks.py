@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from localsvm._threads import single_threaded_libraries
 from localsvm.cluster import PDDP, copy_for
 from localsvm.engine import Block, Statistics, cancel_event
+from localsvm.estimators._reduced.clusters import cluster_classes
+from localsvm.estimators._reduced.model import kernel_sums
 from localsvm.estimators._reduced.opening import (
     Seen,
     open_groups,
@@ -41,7 +43,6 @@ from localsvm.estimators._reduced.reduction import (
     unit_duals,
 )
 from localsvm.estimators._reduced.spaces import DualSpace, FeatureSpace, RowSpace, Units
-from localsvm.estimators._reduced.steps import cluster_classes, kernel_sums
 from localsvm.kernels import Kernel
 from localsvm.rows import distinct_rows, merge_weights, take_rows
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from localsvm._checks import (
     boolean,
@@ -13,18 +17,33 @@ from localsvm._checks import (
     check_squares,
     class_weights,
     integer,
+    level_of_caller,
     one_of,
     real,
     with_methods,
 )
 from localsvm._clock import StageClock
-from localsvm.engine import Partitions
-from localsvm.estimators._reduced.passes import ReducedPartitionFit
-from localsvm.estimators._reduced.steps import BaseReducedSVC
+from localsvm.engine import Blocks, Labels, Statistics
+from localsvm.estimators._base import BaseLocalClassifier, check_solution
+from localsvm.estimators._reduced.fit import (
+    FitOptions,
+    ReducedFit,
+    ReducedSettings,
+    fit_reduced,
+)
+from localsvm.estimators._reduced.model import ReducedModel
+from localsvm.estimators._reduced.passes import (
+    ReducedPartitionFit,
+    memory_of_blocks,
+)
+from localsvm.estimators._reduced.reduction import ReductionRule
+from localsvm.kernels import Kernel, scale_gamma
+from localsvm.passes import merge_surveys, scale_gamma_of, survey_part
 from localsvm.rows import Rows
+from localsvm.solvers import Status
 
 
-class ReducedSVC(BaseReducedSVC):
+class ReducedSVC(BaseLocalClassifier):
     r"""The exact SVM; rows that cannot matter may be left in clusters (ClusterSVM).
 
     For whoever needs *the* solution of the SVM, with a certificate. The rows of each
@@ -181,6 +200,8 @@ class ReducedSVC(BaseReducedSVC):
     (True, True)
     """
 
+    _takes_metric = False
+
     def __init__(
         self,
         *,
@@ -253,32 +274,133 @@ class ReducedSVC(BaseReducedSVC):
 
     def _fit(self, rows: Rows) -> None:
         check_squares(rows.X)
-        clock = StageClock(self.max_time)
-        self._kernel = self._resolve_kernel(rows)
-        with clock.stage("merge"):
-            distinct = rows.merged(self._draw_seed())
-        merged = distinct.rows
-        with clock.stage("kernel"):
-            space = self._make_space(merged, clock)
-        if self.method == "reduce":
-            with clock.stage("cluster"):
-                clusters = self._cluster(merged)
-            with clock.stage("solve"):
-                solutions = self._reduce(merged, clusters, space, clock)
-        else:
-            with clock.stage("solve"):
-                solutions = self._solve_all(merged, space, clock)
-        self._keep(merged, distinct.first, solutions)
-        self.fit_report_ = {**clock.seconds, "method": self.method_}
+        gamma = scale_gamma(rows.X, rows.sample_weight)
+        settings = self._settings(rows.X.shape[1], gamma)
+        if self.method != "reduce":
+            settings = replace(settings, reduction=None)
+        options = self._fit_options(self._draw_seed())
+        self._store(fit_reduced(rows, settings, options), options.clock)
 
-    def _fit_partitions(self, rows: Partitions) -> None:
+    def _fit_partitions(self, rows: Blocks) -> None:
         if self.method == "all":
             raise ValueError(
                 "method='all' needs all rows in memory; for rows in partitions use "
                 "'auto' or 'reduce', which give the same solution from the rows that "
                 "can matter."
             )
-        ReducedPartitionFit(self, rows).run()
+        options = self._fit_options(rows.seed(self._draw_seed))
+        rows.require_memory(memory_of_blocks(rows.dtype.itemsize))
+        with options.clock.stage("scan"):
+            survey = rows.reduce(survey_part, merge_surveys, stage="scan")
+            labels = self._take_survey(survey)
+        settings = self._settings(rows.n_features, scale_gamma_of(survey))
+        fit = ReducedPartitionFit(rows, settings, options, labels, survey).run()
+        self._store(fit, options.clock)
+
+    def _take_survey(self, survey: Statistics) -> Labels:
+        """Set the classes that a pass over the blocks has found, and check them."""
+        mass = survey["mass"]
+        if not mass.any():
+            raise ValueError(
+                "Sample weights must contain at least one non-zero number."
+            )
+        self.classes_ = survey["classes"]
+        self._penalty_weight(self.classes_, np.arange(len(mass)), mass)
+        self._warn_of_scales(np.stack([survey["low"], survey["high"]]))
+        return Labels(self.classes_, self._class_weight(self.classes_, mass))
+
+    def _settings(self, n_features: int, scaled_gamma: float) -> ReducedSettings:
+        gamma = {"scale": scaled_gamma, "auto": 1.0 / n_features}.get(
+            str(self.gamma), self.gamma
+        )
+        return ReducedSettings(
+            Kernel(self.kernel, float(gamma), self.degree, self.coef0),
+            self.C,
+            ReductionRule(
+                self.representative, self.use_bounds, self.band, self.max_passes
+            ),
+            self.solver,
+            self.clusterer,
+        )
+
+    def _fit_options(self, seed: int) -> FitOptions:
+        return FitOptions(
+            seed,
+            tol=self.tol,
+            max_iter=int(self.max_iter),
+            cache_size=self.cache_size,
+            n_jobs=self.n_jobs,
+            clock=StageClock(self.max_time),
+        )
+
+    def _store(self, fit: ReducedFit, clock: StageClock) -> None:
+        """Set the fitted attributes; warn of a solution that is not exact."""
+        self._model = fit.model
+        self.gamma_ = fit.model.kernel.gamma
+        self.support_ = fit.support
+        self.n_rows_used_ = [list(task.rows_used) for task in fit.tasks]
+        self.passes_ = np.array([len(used) - 1 for used in self.n_rows_used_])
+        self.violation_ = fit.violation
+        self.exact_ = bool(fit.violation <= self.tol)
+        self.n_iter_ = fit.n_iter
+        self.dual_objective_ = np.array([task.objective for task in fit.tasks])
+        self.method_ = fit.method
+        travelled = {"travelled": fit.travelled} if fit.travelled else {}
+        self.fit_report_ = {**clock.seconds, **travelled, "method": fit.method}
+        endings = fit.endings(self.tol)
+        check_solution(endings, self)
+        if not self.exact_ and endings.count(Status.converged) == len(fit.tasks):
+            self._warn_of_rounding()
+
+    def _warn_of_rounding(self) -> None:
+        """Warn that every solver has ended as it should, and the fit is not exact."""
+        warnings.warn(
+            f"The solution is not exact (exact_=False): violation_="
+            f"{self.violation_:.3g}, expected at most tol={self.tol}. The "
+            f"solver converged, but at C={self.C:g} rounding hides the rest. Lower C, "
+            "scale the features, or raise tol.",
+            ConvergenceWarning,
+            stacklevel=level_of_caller(),
+        )
+
+    def _fitted_model(self) -> ReducedModel:
+        check_is_fitted(self)
+        model: ReducedModel = self._model
+        return model
+
+    @property
+    def dual_coef_(self) -> NDArray[np.float64]:
+        """Signed duals of the support vectors, of shape (n_tasks, n_support)."""
+        return self._fitted_model().dual_coef
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Intercept of each task."""
+        return self._fitted_model().intercept
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights of the features, for the linear kernel."""
+        if self.kernel != "linear":
+            raise AttributeError("coef_ is only available with kernel='linear'.")
+        return self._fitted_model().coef
+
+    def local_coef(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Weights of the linear function that touches each row's decision.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        coef : ndarray of shape (n_samples, n_tasks, n_features)
+            The gradient of the decision at the row; ``coef_`` for the linear kernel.
+        intercept : ndarray of shape (n_samples, n_tasks)
+            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i.
+        """
+        X = self._check_query_rows(X)
+        return self._touching(X, self._fitted_model().gradients(X))
 
     def _decide(self, X: Any) -> NDArray[Any]:
-        return np.asarray(self._sums(X) + self.intercept_, dtype=X.dtype)
+        return self._fitted_model().decide(X, self.n_jobs)

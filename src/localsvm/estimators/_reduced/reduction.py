@@ -54,8 +54,8 @@ class TwoClassRows:
 
 
 @dataclass(frozen=True)
-class ReductionSettings:
-    """How rows are chosen.
+class ReductionRule:
+    """Which rows are opened, and what stands for the others.
 
     Attributes
     ----------
@@ -67,17 +67,38 @@ class ReductionSettings:
         Rows whose margin is within this of one are opened.
     max_passes : int or None
         Passes after the first SVM; None goes on until it is that of all rows.
+    """
+
+    representative: str = "mean"
+    use_bounds: bool = True
+    band: float = 0.2
+    max_passes: int | None = None
+
+    def with_options(self, tol: float, options: KernelOptions) -> ReductionSettings:
+        """Add how exact the solution must be."""
+        return ReductionSettings(
+            self.representative,
+            self.use_bounds,
+            self.band,
+            self.max_passes,
+            tol,
+            options,
+        )
+
+
+@dataclass(frozen=True)
+class ReductionSettings(ReductionRule):
+    """A rule, and how exactly its problems are solved.
+
+    Attributes
+    ----------
     tol : float
         Largest violation of the optimality conditions.
     options : KernelOptions
     """
 
-    representative: str
-    use_bounds: bool
-    band: float
-    max_passes: int | None
-    tol: float
-    options: KernelOptions
+    tol: float = 1e-3
+    options: KernelOptions = field(default_factory=KernelOptions)
 
 
 @dataclass(frozen=True)
