@@ -37,7 +37,7 @@ LATE = {
     "LocalSVC": "_local:solve_cells",
     "MixtureSVC": "_mixture.em:maximize",
     "ReducedSVC": "_reduced.passes:ReducedPartitionFit:_solve",
-    "SupportClusterSVC": "_support_cluster:finish_merging",
+    "SupportClusterSVC": "_support_cluster.fit:finish_merging",
 }
 PLACES = {
     "batches": "batch 0",

@@ -144,7 +144,7 @@ def test_a_checkpoint_of_another_fit_is_refused(tmp_path):
 @pytest.fixture
 def waiting_fit(tmp_path):
     """A process that is in the middle of a fit until a file "go" is there."""
-    function = "localsvm.estimators._support_cluster.estimator:finish_merging"
+    function = "localsvm.estimators._support_cluster.fit:finish_merging"
     process = start_fit("SupportClusterSVC", tmp_path, function, "1", "wait")
     deadline = time.monotonic() + 120
     while not (tmp_path / "waiting").exists():

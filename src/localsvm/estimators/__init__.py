@@ -36,6 +36,7 @@ from localsvm.estimators._staged import (
 )
 from localsvm.estimators._support_cluster import (
     ClusterMachine as ClusterMachine,
+    SupportClusterFit as SupportClusterFit,
     SupportClusterSVC,
     as_gaussians as as_gaussians,
 )
