@@ -103,8 +103,8 @@ def test_start_from_the_duals_of_a_similar_problem(rows, loss, positive):
     before = solve(rows, problem)
     # The same bounds: nothing is left to do.
     again = solve(rows, replace(problem, name="again"), before.duals)
-    assert before.n_passes > 1
-    assert again.n_passes == 1
+    assert before.n_iter > 1
+    assert again.n_iter == 1
     # Other bounds: duals are put into them, and the weights are what they define.
     other = replace(problem, name="other", read=make_copies(seed=1))
     with_start = solve(rows, other, before.duals)
@@ -130,7 +130,7 @@ def test_weights_are_what_the_duals_define(rows):
 def test_few_passes_and_files(rows):
     problem = make_problem(rows.folder, make_copies(), tol=0.0)
     solution = solve(rows, problem, max_passes=2)
-    assert solution.n_passes == 2
+    assert solution.n_iter == 2
     solution.remove_files()
     assert not list(rows.folder.iterdir())
 
@@ -151,4 +151,4 @@ def test_problems_that_are_solved_together_are_those_solved_alone(rows):
         alone = solve(rows, replace(own, name=f"{own.name}-alone"), start)
         assert found.states == alone.states
         np.testing.assert_array_equal(found.vectors(0), alone.vectors(0))
-    assert together[0].n_passes == 1 < together[2].n_passes
+    assert together[0].n_iter == 1 < together[2].n_iter

@@ -43,6 +43,8 @@ class LocalCoordinates:
     an anchor, too.
     """
 
+    is_hard = False
+
     def __init__(self, centers: NDArray[Any], *, n_nearest: int, coding: str) -> None:
         self.centers = centers
         self.n_regions = centers.shape[0]

@@ -1,6 +1,6 @@
 """Algorithms over blocks of rows that several methods use."""
 
-from localsvm.passes._block_fit import PartFit
+from localsvm.passes._block_fit import PartFit, count_rows
 from localsvm.passes._clusterer import PartClusterer, centers_for
 from localsvm.passes._clustering import centers_of, fit_clusterer
 from localsvm.passes._linear_problem import PartDuals, PartProblem
@@ -32,6 +32,7 @@ __all__ = [
     "TaskState",
     "centers_for",
     "centers_of",
+    "count_rows",
     "fit_clusterer",
     "merge_moments",
     "merge_scans",

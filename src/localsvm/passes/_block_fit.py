@@ -12,6 +12,14 @@ from localsvm.engine import Partitions, Statistics
 from localsvm.passes._survey import count_part, merge_counts
 
 
+def count_rows(blocks: Partitions) -> int:
+    """Number of rows, from a pass of its own if the source does not know it."""
+    if blocks.n_rows is not None:
+        return blocks.n_rows
+    counted = blocks.reduce(count_part, merge_counts, stage="count")
+    return int(counted["n_rows"])
+
+
 class PartFit:
     """Steps of the fit of one estimator.
 
@@ -30,11 +38,7 @@ class PartFit:
 
     def _count_rows(self) -> int:
         """Give the number of rows, from a pass of its own if the source has none."""
-        n_rows = self.rows.source.n_rows
-        if n_rows is None:
-            counted = self.rows.reduce(count_part, merge_counts, stage="count")
-            n_rows = int(counted["n_rows"])
-        return n_rows
+        return count_rows(self.rows)
 
     def _accept(self, found: Statistics, mass: NDArray[Any]) -> NDArray[Any]:
         """Check classes, their weights and the scales of the columns.

@@ -64,7 +64,7 @@ class PartEndings:
         return max(state.relative_gap for state in self.states)
 
     @property
-    def n_passes(self) -> int:
+    def n_iter(self) -> int:
         """Most passes that a task took."""
         return max(state.version for state in self.states)
 

@@ -19,7 +19,7 @@ from engine_data import (
 from localsvm import ClusteredSVC, GradientMetric, load, save
 from localsvm.cluster import PDDP, ParallelKMeans
 from localsvm.engine import Batches, NotEnoughMemoryError, options
-from localsvm.estimators._regional import passes as _clustered_partitions
+from localsvm.estimators._regional import block_fit as _clustered_partitions
 from localsvm.passes import _linear_solver as _part_solver
 
 MODEL = {"n_regions": 5, "C": 0.3, "tol": 1e-5, "random_state": 0}

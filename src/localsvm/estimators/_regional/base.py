@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -107,9 +108,12 @@ class BaseRegionalSVC(BaseLocalClassifier):
             **own,
         )
 
-    def _fit_options(self) -> FitOptions:
+    def _fit_options(
+        self, seed: Callable[[Callable[[], int]], int] | None = None
+    ) -> FitOptions:
+        """Options of the parameters; ``seed`` may know that of a resumed fit."""
         return FitOptions(
-            seed=self._draw_seed(),
+            seed=seed(self._draw_seed) if seed else self._draw_seed(),
             tol=self.tol,
             max_iter=self.max_iter or MAX_PASSES,
             n_jobs=self.n_jobs,
@@ -127,23 +131,23 @@ class BaseRegionalSVC(BaseLocalClassifier):
         self.classes_ = classes
         self.n_features_in_ = rows.X.shape[1]
         self.metric_ = None
-        self._store(fit, rows, seconds)
+        self._store(fit, seconds)
         return self
 
-    def _store(self, fit: RegionalFit, rows: Rows, seconds: dict[str, float]) -> None:
+    def _store(self, fit: RegionalFit, seconds: dict[str, float]) -> None:
         """Set the fitted attributes."""
         coded, solution = fit.coded, fit.solution
         self.clusterer_ = coded.clusterer
         self.regions_ = coded.regions
         self.n_regions_ = coded.regions.n_regions
-        self.region_sizes_ = coded.sizes(rows)
-        self.region_class_counts_ = coded.class_counts(rows)
+        self.region_sizes_ = coded.sizes
+        self.region_class_counts_ = coded.class_counts
         self._model = fit.model
         self.intercept_scaling_ = fit.settings.constant
         self.C_ = fit.settings.C
         self.duality_gap_ = solution.worst_gap
         self.n_iter_ = max(1, solution.n_iter)
-        self.n_support_ = fit.support_by_class(rows)
+        self.n_support_ = fit.n_support
         self.fit_report_ = seconds
 
     def _check_common_parameters(self) -> None:

@@ -23,7 +23,7 @@ from localsvm.cluster import (
     SoftRegions,
 )
 from localsvm.estimators._regional.model import RegionalModel
-from localsvm.passes import centers_of, fit_clusterer
+from localsvm.passes import PartSolution, centers_of, fit_clusterer
 from localsvm.rows import Rows
 from localsvm.solvers import (
     LinearProblem,
@@ -103,8 +103,8 @@ class FitOptions:
     clock: StageClock = field(default_factory=StageClock)
     cancel: threading.Event | None = None
 
-    def for_solver(self, loss: str) -> SolverOptions:
-        """Translate to the options of the solver."""
+    def for_solver(self, loss: str, *, limited: bool = True) -> SolverOptions:
+        """Translate to the options of the solver, with or without the time limit."""
         return SolverOptions(
             loss=loss,
             tol=self.tol,
@@ -112,7 +112,7 @@ class FitOptions:
             seed=self.seed,
             n_threads=effective_n_jobs(self.n_jobs),
             cancel=self.cancel,
-            deadline=self.clock.deadline,
+            deadline=self.clock.deadline if limited else None,
         )
 
     @property
@@ -129,21 +129,25 @@ class Coded:
     ----------
     clusterer : fitted clusterer
     regions : HardRegions, SoftRegions or LocalCoordinates
-    codes : RegionCodes
+    sizes : ndarray of shape (n_regions,)
+        Rows of positive weight whose nearest region it is.
+    class_counts : ndarray of shape (n_regions, n_classes)
+        Sample weights by nearest region and class.
+    kept : RegionCodes or None
+        Codes of the rows; None if they are in the store of the blocks.
     """
 
     clusterer: Any
     regions: Regions
-    codes: RegionCodes
+    sizes: NDArray[np.intp]
+    class_counts: NDArray[np.float64]
+    kept: RegionCodes | None = None
 
-    def sizes(self, rows: Rows) -> NDArray[np.intp]:
-        """Rows of positive weight by nearest region."""
-        present = self.codes.regions[rows.sample_weight > 0, 0]
-        return np.bincount(present, minlength=self.regions.n_regions)
-
-    def class_counts(self, rows: Rows) -> NDArray[np.float64]:
-        """Sample weights by nearest region and class."""
-        return rows.class_counts(self.codes.regions[:, 0], self.regions.n_regions)
+    @property
+    def codes(self) -> RegionCodes:
+        """Codes of rows in memory."""
+        assert self.kept is not None
+        return self.kept
 
 
 @dataclass(frozen=True)
@@ -155,24 +159,23 @@ class RegionalFit:
     settings : RegionalSettings
     coded : Coded
     model : RegionalModel
-    solution : LinearSolution
-        Duals and certificates.
+    solution : LinearSolution or PartSolution
+        Duals and certificates, of rows in memory or in blocks.
+    n_support : ndarray of shape (n_classes,)
+        Rows of each class with a non-zero dual in any task.
     """
 
     settings: RegionalSettings
     coded: Coded
     model: RegionalModel
-    solution: LinearSolution
+    solution: LinearSolution | PartSolution
+    n_support: NDArray[np.intp]
 
     @property
     def duals(self) -> NDArray[np.float64]:
-        """Duals of shape (n_tasks, n_rows)."""
+        """Duals of shape (n_tasks, n_rows), of rows in memory."""
+        assert isinstance(self.solution, LinearSolution)
         return self.solution.duals
-
-    def support_by_class(self, rows: Rows) -> NDArray[np.intp]:
-        """Rows of each class with a non-zero dual in any task."""
-        support = (self.duals != 0).any(axis=0)
-        return np.bincount(rows.class_index[support], minlength=rows.n_classes)
 
     def decide_training_rows(self, X: Any, n_jobs: int | None = None) -> NDArray[Any]:
         """Decisions of shape (n_rows, n_tasks) for the rows of the fit."""
@@ -213,7 +216,15 @@ def find_regions(rows: Rows, settings: RegionalSettings, options: FitOptions) ->
     with options.clock.stage("assign"):
         regions = _regions(clusterer, rows, settings)
         codes = regions.learn(rows.X, rows.sample_weight, options.n_jobs)
-    return Coded(clusterer, regions, codes)
+    nearest = codes.regions[:, 0]
+    present = nearest[rows.sample_weight > 0]
+    return Coded(
+        clusterer,
+        regions,
+        np.bincount(present, minlength=regions.n_regions),
+        rows.class_counts(nearest, regions.n_regions),
+        codes,
+    )
 
 
 def _regions(clusterer: Any, rows: Rows, settings: RegionalSettings) -> Regions:
@@ -267,12 +278,14 @@ def solve_regions(
     if start is not None:
         duals = start.duals * (settings.C / start.settings.C)
     with options.clock.stage("solve"):
-        solve = _solve_hard if isinstance(coded.regions, HardRegions) else _solve_mixed
+        solve = _solve_hard if coded.regions.is_hard else _solve_mixed
         solution, global_weight = solve(
             problem, coded, settings, options.for_solver(settings.loss), duals
         )
         model = RegionalModel.from_solution(solution, global_weight, rows.X.dtype)
-    return RegionalFit(settings, coded, model, solution)
+    support = rows.class_index[(solution.duals != 0).any(axis=0)]
+    n_support = np.bincount(support, minlength=rows.n_classes)
+    return RegionalFit(settings, coded, model, solution, n_support)
 
 
 def _solve_hard(

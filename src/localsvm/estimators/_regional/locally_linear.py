@@ -236,7 +236,7 @@ class LocallyLinearSVC(BaseRegionalSVC):
         scaled = isinstance(self.C, str)
         C = _scaled_penalty(rows, coded.codes) if scaled else float(self.C)
         fit = solve_regions(rows, coded, replace(settings, C=C), options)
-        self._store(fit, rows, options.clock.seconds)
+        self._store(fit, options.clock.seconds)
         check_solution(fit.solution, self)
 
 

@@ -210,7 +210,7 @@ n_support_, fit_report_
             constant=constant,
         )
         fit = fit_regional(rows, settings, options)
-        self._store(fit, rows, options.clock.seconds)
+        self._store(fit, options.clock.seconds)
         if options.is_over and np.isnan(scores).any():
             self._warn_of_unscored(scores, fit.solution)
         else:
