@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from localsvm._extras import MissingExtraError, require
+from localsvm._extras import require
+from localsvm.exceptions import MissingExtraError
 
 
 def test_a_module_that_is_there_is_returned():

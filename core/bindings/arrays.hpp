@@ -1,18 +1,19 @@
-// Array types of the border, and the matrix handles that keep NumPy memory alive.
+// Array types of the bindings, and the matrix handles that keep NumPy memory alive.
 #pragma once
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "localsvm/matrix.hpp"
 #include "localsvm/parallel.hpp"
+#include "localsvm/status.hpp"
 
 namespace nb = nanobind;
 
@@ -27,7 +28,7 @@ using Cube = nb::ndarray<T, nb::numpy, nb::ndim<3>, nb::c_contig, nb::device::cp
 
 using ArrayDict = nb::typed<nb::dict, nb::str, nb::any>;
 
-// Hands a vector to NumPy, which then owns it.
+// Moves a vector into a NumPy array that owns it.
 template <class T>
 nb::object to_numpy(std::vector<T> values) {
     auto* owned = new std::vector<T>(std::move(values));
@@ -78,7 +79,8 @@ inline void require(bool condition, const char* message) {
     if (!condition) throw std::invalid_argument(message);
 }
 
-// Lets the calling thread see Ctrl-C, and the word of another, while workers run.
+// Lets the calling thread notice Ctrl-C, or `cancelled` returning true, while workers
+// run.
 inline Watch python_watch(double max_seconds, const nb::object& cancelled) {
     return Watch{[&cancelled] {
                      const nb::gil_scoped_acquire gil;
@@ -88,8 +90,8 @@ inline Watch python_watch(double max_seconds, const nb::object& cancelled) {
                  max_seconds};
 }
 
-// Calls solve(watch, stop) without the GIL; a signal seen meanwhile becomes its Python
-// exception.
+// Calls solve(watch, stop) without the GIL. A signal seen meanwhile is raised as its
+// Python exception.
 template <class Solve>
 auto run_released(double max_seconds, const nb::object& cancelled, const Solve& solve) {
     StopFlag stop;

@@ -1,5 +1,11 @@
+#include <algorithm>
+#include <cstdint>
+
 #include "arrays.hpp"
 #include "localsvm/decision.hpp"
+#include "localsvm/parallel.hpp"
+#include "localsvm/status.hpp"
+#include "localsvm/weights.hpp"
 
 namespace localsvm {
 namespace {

@@ -1,11 +1,21 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "arrays.hpp"
 #include "localsvm/crammer_singer.hpp"
+#include "localsvm/descent.hpp"
 #include "localsvm/linear_batch.hpp"
+#include "localsvm/matrix.hpp"
+#include "localsvm/parallel.hpp"
+#include "localsvm/status.hpp"
+#include "localsvm/weights.hpp"
 
 namespace localsvm {
 namespace {
@@ -62,7 +72,7 @@ struct RunOptions {
     Settings settings;
     double max_time;
     int n_threads;
-    nb::object cancelled;  // a function that tells, or None
+    nb::object cancelled;  // returns whether to stop, or None
 };
 
 template <class Handle>

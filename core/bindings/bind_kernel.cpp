@@ -1,5 +1,17 @@
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
 #include "kernel_options.hpp"
+#include "localsvm/kernel_rows.hpp"
 #include "localsvm/kernel_solve.hpp"
+#include "localsvm/kernels.hpp"
+#include "localsvm/parallel.hpp"
+#include "localsvm/smo.hpp"
+#include "localsvm/status.hpp"
 
 namespace localsvm {
 namespace {

@@ -1,8 +1,19 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
 #include "kernel_options.hpp"
 #include "localsvm/kernel_batch.hpp"
+#include "localsvm/kernels.hpp"
+#include "localsvm/local_models.hpp"
+#include "localsvm/neighborhood.hpp"
+#include "localsvm/parallel.hpp"
+#include "localsvm/status.hpp"
 
 namespace localsvm {
 namespace {

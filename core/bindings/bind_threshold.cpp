@@ -1,4 +1,11 @@
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
 #include "arrays.hpp"
+#include "localsvm/parallel.hpp"
+#include "localsvm/status.hpp"
 #include "localsvm/threshold.hpp"
 
 namespace localsvm {

@@ -1,8 +1,9 @@
-// Settings of the kernel solvers as Python gives them.
+// Settings of the kernel solvers as Python passes them.
 #pragma once
 
+#include <cstdint>
+
 #include "arrays.hpp"
-#include "localsvm/kernels.hpp"
 #include "localsvm/smo.hpp"
 
 namespace localsvm {
@@ -12,7 +13,7 @@ struct KernelOptions {
     std::int64_t cache_bytes;
     double max_time;
     int n_threads;
-    nb::object cancelled;  // a function that tells, or None
+    nb::object cancelled;  // returns whether to stop, or None
 };
 
 }  // namespace localsvm

@@ -1,4 +1,9 @@
 // Compiled once per instruction set, with LOCALSVM_ISA naming the set.
+//
+// Include only headers without inline functions that are compiled here: the linker keeps
+// one copy of such a function, which may be the one with AVX-512 instructions.
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 

@@ -1,9 +1,11 @@
 // Codes for the tests: which nodes a row mixes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "localsvm/weights.hpp"
 #include "problem.hpp"
 
 namespace localsvm::testing {

@@ -4,15 +4,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "localsvm/aligned.hpp"
 #include "localsvm/kernel_rows.hpp"
+#include "localsvm/kernels.hpp"
 #include "localsvm/smo.hpp"
+#include "localsvm/status.hpp"
+#include "problem.hpp"
 #include "reference.hpp"
 
 namespace localsvm::testing {

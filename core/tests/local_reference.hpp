@@ -2,11 +2,19 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "kernel_reference.hpp"
 #include "localsvm/kernel_batch.hpp"
+#include "localsvm/kernels.hpp"
+#include "localsvm/local_models.hpp"
+#include "localsvm/neighborhood.hpp"
+#include "localsvm/one_vs_one.hpp"
+#include "problem.hpp"
 
 namespace localsvm::testing {
 

@@ -1,14 +1,18 @@
 // Random problems for the tests, and owners of the memory that the core only views.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <numeric>
+#include <utility>
 #include <vector>
 
+#include "localsvm/descent.hpp"
 #include "localsvm/linear_batch.hpp"
 #include "localsvm/matrix.hpp"
+#include "localsvm/parallel.hpp"
 #include "localsvm/random.hpp"
+#include "localsvm/status.hpp"
+#include "localsvm/weights.hpp"
 
 namespace localsvm::testing {
 

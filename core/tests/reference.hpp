@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
+#include "localsvm/descent.hpp"
 #include "problem.hpp"
 
 namespace localsvm::testing {

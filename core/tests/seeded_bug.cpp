@@ -1,4 +1,5 @@
 // Does what a sanitizer must report: `heap` or `overflow`.
+#include <cstdint>
 #include <iostream>
 #include <limits>
 #include <string>

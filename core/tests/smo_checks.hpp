@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -9,6 +11,12 @@
 #include "check.hpp"
 #include "kernel_reference.hpp"
 #include "localsvm/kernel_solve.hpp"
+#include "localsvm/kernels.hpp"
+#include "localsvm/parallel.hpp"
+#include "localsvm/smo.hpp"
+#include "localsvm/status.hpp"
+#include "problem.hpp"
+#include "reference.hpp"
 
 namespace localsvm::testing {
 

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <string>
-#include <vector>
 
 #include "check.hpp"
+#include "localsvm/descent.hpp"
+#include "localsvm/status.hpp"
+#include "problem.hpp"
 #include "reference.hpp"
 
 namespace localsvm::testing {

@@ -1,10 +1,22 @@
 // The multi-class machine: optimality, honest certificates, and inputs at the edge.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "check.hpp"
 #include "codes.hpp"
 #include "localsvm/crammer_singer.hpp"
+#include "localsvm/descent.hpp"
+#include "localsvm/linear_batch.hpp"
+#include "localsvm/matrix.hpp"
+#include "localsvm/status.hpp"
+#include "localsvm/weights.hpp"
+#include "problem.hpp"
+#include "reference.hpp"
 #include "solver_checks.hpp"
 
 namespace localsvm::testing {

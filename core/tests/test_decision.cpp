@@ -1,12 +1,16 @@
 // Decision values and the choice of pieces against plain loops.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
 #include "localsvm/decision.hpp"
+#include "localsvm/weights.hpp"
 #include "problem.hpp"
 
 namespace localsvm::testing {

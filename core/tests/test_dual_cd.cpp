@@ -1,9 +1,18 @@
 // One two-class problem: optimality, honest certificates, and inputs at the edge.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "check.hpp"
+#include "localsvm/descent.hpp"
 #include "localsvm/dual_cd.hpp"
+#include "localsvm/status.hpp"
+#include "problem.hpp"
+#include "reference.hpp"
 #include "solver_checks.hpp"
 
 namespace localsvm::testing {

@@ -1,12 +1,25 @@
 // Many neighbourhoods at once: fits, local choices, cross-validation and decisions.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "check.hpp"
+#include "kernel_reference.hpp"
 #include "local_reference.hpp"
+#include "localsvm/kernel_batch.hpp"
+#include "localsvm/kernels.hpp"
+#include "localsvm/local_models.hpp"
+#include "localsvm/neighborhood.hpp"
+#include "localsvm/one_vs_one.hpp"
+#include "localsvm/parallel.hpp"
+#include "localsvm/smo.hpp"
+#include "localsvm/status.hpp"
+#include "problem.hpp"
+#include "reference.hpp"
 
 namespace localsvm::testing {
 namespace {

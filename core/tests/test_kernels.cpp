@@ -1,14 +1,21 @@
 // The vector loops of the kernels in every instruction set; comparisons of rows.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
 #include "instruction_sets.hpp"
 #include "kernel_reference.hpp"
 #include "localsvm/kernels.hpp"
+#include "localsvm/simd.hpp"
+#include "problem.hpp"
 
 namespace localsvm {
 

@@ -1,9 +1,21 @@
 // Every solve ends: where rounding allows no progress, and when the time is over.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "check.hpp"
+#include "kernel_reference.hpp"
 #include "local_reference.hpp"
+#include "localsvm/kernel_batch.hpp"
+#include "localsvm/kernels.hpp"
+#include "localsvm/local_models.hpp"
+#include "localsvm/neighborhood.hpp"
+#include "localsvm/parallel.hpp"
+#include "localsvm/smo.hpp"
+#include "localsvm/status.hpp"
+#include "problem.hpp"
 #include "smo_checks.hpp"
 
 namespace localsvm::testing {

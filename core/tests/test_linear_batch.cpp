@@ -1,9 +1,20 @@
 // Many problems at once: the independent, the coupled and the coded form; threads.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "check.hpp"
 #include "codes.hpp"
+#include "localsvm/descent.hpp"
 #include "localsvm/linear_batch.hpp"
+#include "localsvm/matrix.hpp"
+#include "localsvm/status.hpp"
+#include "localsvm/weights.hpp"
+#include "problem.hpp"
+#include "reference.hpp"
 #include "solver_checks.hpp"
 
 namespace localsvm::testing {

@@ -1,5 +1,8 @@
 // Dense and CSR rows agree; every instruction set agrees with a plain loop.
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <string>
@@ -8,6 +11,7 @@
 #include "check.hpp"
 #include "instruction_sets.hpp"
 #include "localsvm/matrix.hpp"
+#include "localsvm/simd.hpp"
 #include "problem.hpp"
 
 namespace localsvm {

@@ -1,12 +1,21 @@
 // Tasks on threads: each once, exceptions, interrupts and deadlines.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "check.hpp"
+#include "localsvm/descent.hpp"
 #include "localsvm/parallel.hpp"
+#include "localsvm/status.hpp"
+#include "problem.hpp"
+#include "reference.hpp"
 #include "solver_checks.hpp"
 
 namespace localsvm::testing {

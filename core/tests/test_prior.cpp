@@ -1,11 +1,19 @@
 // SVMs of neighbourhoods that learn what is to be added to known decisions.
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "check.hpp"
+#include "kernel_reference.hpp"
 #include "local_reference.hpp"
+#include "localsvm/kernel_batch.hpp"
+#include "localsvm/local_models.hpp"
+#include "localsvm/neighborhood.hpp"
+#include "localsvm/parallel.hpp"
+#include "localsvm/status.hpp"
+#include "problem.hpp"
 
 namespace localsvm::testing {
 namespace {

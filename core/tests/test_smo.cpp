@@ -1,12 +1,27 @@
 // SMO and the cache of kernel rows against plain solvers and plain lists.
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
+#include "kernel_reference.hpp"
+#include "localsvm/aligned.hpp"
+#include "localsvm/kernel_rows.hpp"
+#include "localsvm/kernels.hpp"
+#include "localsvm/parallel.hpp"
+#include "localsvm/smo.hpp"
+#include "localsvm/status.hpp"
+#include "problem.hpp"
+#include "reference.hpp"
 #include "smo_checks.hpp"
+#include "solver_checks.hpp"
 
 namespace localsvm::testing {
 namespace {

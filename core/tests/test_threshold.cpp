@@ -2,10 +2,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
+#include "localsvm/parallel.hpp"
+#include "localsvm/status.hpp"
 #include "localsvm/threshold.hpp"
 #include "problem.hpp"
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-
-class MissingExtraError(ImportError):
-    """An optional package is not installed; the message says how to install it."""
+from localsvm.exceptions import MissingExtraError
 
 
 def require(module: str, extra: str, what: str) -> ModuleType:

@@ -25,7 +25,7 @@ from engine_data import local_client, make_rows, same_bits, write_parquet
 from localsvm.engine import (
     Batches,
     FolderInUseError,
-    UnreadablePartitionError,
+    UnreadableBlockError,
     options,
 )
 
@@ -331,7 +331,7 @@ def test_a_corrupt_row_group_loses_nothing(name, tmp_path, monkeypatch):
             # Threads that read ahead are still at it when the error is raised.
             with (
                 ended_threads(),
-                pytest.raises(UnreadablePartitionError, match=message),
+                pytest.raises(UnreadableBlockError, match=message),
             ):
                 clone(model).fit(path, "label", "weight")
             path.write_bytes(content)

@@ -9,8 +9,8 @@
 // Step     All a_ir of a row at once [Keerthi 2008, Section 3; Crammer 2002]. With
 //          g_r = f_r(x_i) + e_ir and A = |c_i|^2 (|x_i|^2 + bias^2),
 //              a_ir <- min(U_ir, v - b_r),   b_r = g_r / A - a_ir,
-//          where the level v makes the sum 0; b_r + U_ir in descending order lead to
-//          it.
+//          where the level v makes the sum 0; it is found by a scan of b_r + U_ir in
+//          descending order.
 // Held     max_r g_r <= min g_r over a_ir < U_ir: the row is optimal as it is.
 // Shrink   Also a class rests, for one row, whose a_ir is 0 and whose g_r trails the
 //          level of the row's free classes by a good part of the margin.
@@ -23,12 +23,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "localsvm/descent.hpp"
 #include "localsvm/linear_batch.hpp"
+#include "localsvm/parallel.hpp"
+#include "localsvm/status.hpp"
+#include "localsvm/weights.hpp"
 
 namespace localsvm {
 

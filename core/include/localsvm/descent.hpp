@@ -1,7 +1,7 @@
 // Dual coordinate descent over rows: the order of visits, shrinking and stopping.
 //
-// A model owns the duals and the weights. It visits one row, which solves the dual in
-// the row's own variables, and tells the row's share of the duality gap.
+// A model owns the duals and the weights. Visiting a row solves the dual in the row's
+// own variables and returns the row's share of the duality gap.
 //
 // Shrink   A row that its bounds have held for three visits in a row is set aside. The
 //          rows come back when the gap of the others has fallen to a tenth of what the
@@ -19,9 +19,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "localsvm/random.hpp"

@@ -1,6 +1,8 @@
 // Kernel SVMs of many neighbourhoods over the same rows, on threads.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -9,9 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "localsvm/kernels.hpp"
 #include "localsvm/local_models.hpp"
 #include "localsvm/neighborhood.hpp"
+#include "localsvm/one_vs_one.hpp"
 #include "localsvm/parallel.hpp"
+#include "localsvm/status.hpp"
 
 namespace localsvm {
 
@@ -22,8 +27,8 @@ struct Neighborhoods {
     std::int64_t count;
 };
 
-// Factors of C (ascending) and gamma, of which each neighbourhood takes the pair with
-// the fewest errors on held-out parts of its own rows. One of each: no choice to make.
+// Factors of C (ascending) and gamma. Each neighbourhood takes the pair with the fewest
+// errors on held-out folds of its own rows. With one of each there is no choice.
 struct LocalGrid {
     std::vector<double> C{1.0};
     std::vector<double> gamma{1.0};
@@ -45,7 +50,7 @@ void run_through_penalties(Neighborhood<Rows>& local, double C,
     }
 }
 
-// How wrong a setting is on held-out rows: errors first, then hinge losses.
+// Loss of a setting on held-out rows: errors first, then the hinge loss.
 struct ValidationLoss {
     double errors = 0, hinge = 0;
     bool operator<(const ValidationLoss& other) const {
@@ -96,7 +101,7 @@ std::pair<double, double> choose_factors(Neighborhood<Rows>& local, double C,
                 }
             });
         }
-        // Solves that were cut short would be compared with those that were not.
+        // A solve that was cut short must not be compared with a complete one.
         for (std::size_t c = 0; c < grid.C.size() && !stop.raised(); ++c)
             if (losses[c] < least) {
                 least = losses[c];
@@ -112,7 +117,7 @@ double width(Neighborhood<Rows>& local, const KernelSettings& settings) {
     return settings.kernel.gamma * (settings.local_gamma ? local.local_gamma() : 1.0);
 }
 
-// voting: there is no time for a kernel matrix.
+// voting: there is no time to compute a kernel matrix.
 template <class Rows>
 LocalModel fit_one(Neighborhood<Rows>& local, const KernelSettings& settings,
                    const LocalGrid& grid, const StopFlag& stop, bool voting) {
@@ -199,7 +204,7 @@ std::vector<LocalModel> fit_neighborhoods(const Rows& rows, const LabelledRows& 
     detail::for_each_neighborhood(
         rows, data, neighborhoods, settings, n_threads, watch, stop,
         [&](Neighborhood<Rows>& local, std::int64_t m) {
-            // A single one is all that there is to learn.
+            // A single neighbourhood is the whole model, so it is solved even then.
             const bool voting = stop.raised() && neighborhoods.count > 1;
             models[static_cast<std::size_t>(m)] =
                 detail::fit_one(local, settings, grid, stop, voting);
@@ -273,9 +278,9 @@ void cross_validate(const Rows& rows, const LabelledRows& data,
         });
 }
 
-// Scores of each query by the model route[i]; queries of one model stand together in
-// `order`, so that its support vectors are looked up once. prior: queries x outputs, or
-// null.
+// Scores of each query by the model route[i]. Queries of one model stand together in
+// `order`, so that its support vectors are looked up once.
+// prior: queries x outputs, or null.
 template <class Rows, class T = typename Rows::value_type>
 void decide_by_models(const Rows& support_rows, const LocalModels& models,
                       const Kernel& kernel, std::int32_t n_classes, const Rows& queries,

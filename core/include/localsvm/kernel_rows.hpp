@@ -1,13 +1,16 @@
-// Where SMO gets rows of the kernel matrix from: a matrix that is there, or a cache of
-// rows computed on demand.
+// Sources of kernel matrix rows for SMO: a matrix in memory, or a cache of rows that
+// are computed on demand.
 //
-// A source counts the rows of its problem by position. `row(p, n)` gives the first n
-// entries of the row at position p, valid until the next but one call. Only a source
-// that `reorders` can have its positions changed.
+// A source numbers the rows of its problem by position. `row(p, n)` returns the first n
+// entries of the row at position p; they stay valid for one more call. Positions can be
+// changed only in a source that `reorders`.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "localsvm/aligned.hpp"
@@ -83,7 +86,7 @@ class ComputedKernel {
     RowComparison<Rows> comparison_;
 };
 
-// Kernel values that somebody else computed: n x n, in C order.
+// Kernel values that were computed elsewhere: n x n, in C order.
 template <class T>
 class GivenKernel {
   public:
@@ -108,8 +111,8 @@ class GivenKernel {
     std::vector<std::int64_t> order_;
 };
 
-// The rows used last, as many as fit into `bytes`, at least two. A row may be there in
-// part: its first entries, in the current order of positions.
+// The most recently used rows, as many as fit into `bytes`, at least two. A row may be
+// stored incompletely: its first entries, in the current order of positions.
 template <class Provider>
 class CachedRows {
   public:
@@ -149,7 +152,7 @@ class CachedRows {
         return slot.values.data();
     }
     // The entries first <= p < last of a row, computed for this call if they are not
-    // there: a pass over many rows leaves the cache as it is.
+    // stored: a pass over many rows does not change the cache.
     const value_type* peek(std::int64_t position, std::int64_t first,
                            std::int64_t last) {
         const std::int64_t member = original(position);
@@ -160,8 +163,8 @@ class CachedRows {
         provider_.fill(member, first, last, scratch_.data());
         return scratch_.data();
     }
-    // New position p holds what was at old position from[p]. Entries that a row has in
-    // part stay valid because `from` permutes the first `active` positions only.
+    // New position p holds what was at old position from[p]. Incomplete rows stay valid
+    // because `from` permutes only the first `active` positions.
     void reorder(const std::vector<std::int64_t>& from, std::int64_t active) {
         std::vector<std::int64_t> moved(order_);
         for (std::int64_t p = 0; p < active; ++p)
@@ -193,7 +196,7 @@ class CachedRows {
 
     Slot& slot(std::int64_t s) { return slots_[static_cast<std::size_t>(s)]; }
 
-    // The slot of a member, its own or that of the row used longest ago.
+    // The slot of a member: its own, a new one, or that of the least recently used row.
     std::int64_t claim(std::int64_t member) {
         std::int64_t s = slot_of_[static_cast<std::size_t>(member)];
         if (s >= 0) {

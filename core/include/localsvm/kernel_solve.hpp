@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <utility>
 
 #include "localsvm/kernel_rows.hpp"
 #include "localsvm/parallel.hpp"
 #include "localsvm/smo.hpp"
+#include "localsvm/status.hpp"
 
 namespace localsvm {
 

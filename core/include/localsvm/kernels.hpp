@@ -7,10 +7,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "localsvm/matrix.hpp"
+#include "localsvm/simd.hpp"
 
 namespace localsvm {
 

@@ -1,18 +1,22 @@
 // Many linear SVMs over the same rows, on threads: the three forms of the solver.
 //
-//   independent  one problem per (class, block)                      global_reg = inf
-//   coupled      one problem per class, blocks tied to a global vector  [Gu 2013, Eq.
-//   3] coded        one problem per class, each row with its own nodes and coefficients
+//   independent  one problem per (class, block); global_reg = inf
+//   coupled      one problem per class, blocks tied to a global vector [Gu 2013, Eq. 3]
+//   coded        one problem per class, each row with its own nodes and coefficients
 //
 // One plain linear SVM is the independent form with a single block. Blocks that share
 // rows are the independent form on PickedRows, where each place has a bound and a dual.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "localsvm/descent.hpp"
 #include "localsvm/dual_cd.hpp"
 #include "localsvm/parallel.hpp"
+#include "localsvm/status.hpp"
+#include "localsvm/weights.hpp"
 
 namespace localsvm {
 

@@ -2,16 +2,20 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "localsvm/kernels.hpp"
 #include "localsvm/neighborhood.hpp"
 #include "localsvm/one_vs_one.hpp"
+#include "localsvm/smo.hpp"
+#include "localsvm/status.hpp"
 
 namespace localsvm {
 
-// How the problems of one neighbourhood ended: sums of steps, the worst of the rest.
+// How the problems of one neighbourhood ended: the sum of steps, and the worst
+// violation, gap and status.
 struct LocalCertificate {
     std::int64_t n_iter = 0;
     double violation = 0;
@@ -26,13 +30,13 @@ struct LocalCertificate {
     }
 };
 
-// One model: the rows with a dual in any pair, and a line of coefficients per pair.
+// One model: the rows with a non-zero dual in any pair, and coefficients per pair.
 struct LocalModel {
     std::vector<std::int32_t> support;
     std::vector<ClassPair> pairs;
     std::vector<double> coef;  // pairs x support
     std::vector<double> intercept;
-    std::int32_t only_class = -1;  // if there is no pair
+    std::int32_t only_class = -1;  // predicted if there is no pair
     double gamma = 0, C = 0;
     LocalCertificate certificate;
 
@@ -40,7 +44,7 @@ struct LocalModel {
     static LocalModel from(const Neighborhood<Rows>& fitted) {
         LocalModel model;
         if (fitted.n_pairs() == 0) {
-            // Without any weight the centre has the last word.
+            // No row has positive weight: predict the class of the centre.
             model.only_class =
                 fitted.classes().empty() ? fitted.label(0) : fitted.classes()[0];
             return model;
@@ -79,7 +83,7 @@ struct LocalModels {
     const double* gamma;
 };
 
-// Owner of what LocalModels views, and of how the problems ended.
+// Owns the arrays that LocalModels views, and the certificates.
 struct FlatModels {
     std::vector<std::int64_t> support_start{0}, pair_start{0}, coef_start{0};
     std::vector<std::int32_t> support, pairs, only_class;
@@ -119,7 +123,7 @@ struct FlatModels {
     }
 };
 
-// Decisions of one model after the other; an object belongs to one thread.
+// Evaluates one model at a time; each thread needs its own object.
 template <class Rows>
 class LocalDecision {
   public:

@@ -1,10 +1,11 @@
-// Views of a row matrix that somebody else owns: dense (C order) and CSR.
+// Non-owning views of a row matrix: dense (C order) and CSR.
 //
 // Both offer the same row operations, so each solver is one template. `W` is the
 // type of the weights: the type of the data while iterating, double for certificates.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 

@@ -1,23 +1,28 @@
-// The kernel SVMs of one neighbourhood: one per pair of the classes that it holds.
+// The kernel SVMs of one neighbourhood: one per pair of the classes in it.
 //
-// The products of its rows are computed once; every kernel width, penalty and held-out
-// part is solved on them. An object serves one neighbourhood after the other, so that a
-// thread allocates once.
+// The products of its rows are computed once and shared by every kernel width, penalty
+// and fold. One object is used for many neighbourhoods in turn, so that a thread
+// allocates once.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
+#include "localsvm/aligned.hpp"
 #include "localsvm/kernel_rows.hpp"
+#include "localsvm/kernels.hpp"
 #include "localsvm/one_vs_one.hpp"
 #include "localsvm/smo.hpp"
+#include "localsvm/status.hpp"
 
 namespace localsvm {
 
-// Labels 0 ... n_classes - 1; the box of row i is C weight[i]. The SVMs learn what is
-// to be added to the prior, rows x outputs, if there is one.
+// Labels are 0 ... n_classes - 1; the box of row i is C weight[i]. If there is a prior,
+// rows x outputs, the SVMs learn what is added to it.
 struct LabelledRows {
     const std::int32_t* label;
     const double* weight;
@@ -33,7 +38,7 @@ struct KernelSettings {
     std::int64_t cache_bytes = 200 << 20;  // of one problem
 };
 
-// Up to here a whole matrix is faster than a cache of rows.
+// Number of rows up to which a whole matrix is faster than a cache of rows.
 inline constexpr std::int64_t largest_gram = 2000;
 
 struct PairSolution {
@@ -57,7 +62,7 @@ class Neighborhood {
           comparison_(rows, settings.kernel.of_distances()),
           votes_(data.n_classes) {}
 
-    // Takes the rows, the first of which is the centre.
+    // Sets the rows of the neighbourhood, the centre first.
     void load(const std::int32_t* members, std::int64_t count) {
         members_.assign(members, members + count);
         held_out_.assign(members_.size(), 0);
@@ -68,11 +73,11 @@ class Neighborhood {
     }
     std::int64_t size() const { return static_cast<std::int64_t>(members_.size()); }
     const std::vector<std::int32_t>& members() const { return members_; }
-    // Classes of the rows in use.
+    // Classes of the rows that are not held out.
     const std::vector<std::int32_t>& classes() const { return classes_; }
 
-    // 1 / median squared distance of the rows in use to the centre; of those above
-    // zero.
+    // 1 / median of the positive squared distances to the centre, of the rows that are
+    // not held out.
     double local_gamma() {
         std::vector<T> distances(members_.size());
         comparison_.from(rows_, members_[0], 0, size(), distances.data());
@@ -86,7 +91,7 @@ class Neighborhood {
                          distances.begin() + static_cast<std::ptrdiff_t>(n_used));
         return 1 / static_cast<double>(*middle);
     }
-    // The kernel for the solves to come; keep: others will follow.
+    // Sets the kernel of the next solves. keep_products: another gamma will follow.
     void set_gamma(double gamma, bool keep_products) {
         kernel_ = settings_.kernel;
         kernel_.gamma = gamma;
@@ -100,7 +105,7 @@ class Neighborhood {
         }
         apply_kernel();
     }
-    // hold_out(p) tells whether the row at position p takes no part.
+    // held(p) is true if the row at position p is held out.
     template <class HoldOut>
     void hold_out(const HoldOut& held) {
         for (std::int64_t p = 0; p < size(); ++p)
@@ -108,13 +113,13 @@ class Neighborhood {
         find_classes();
     }
 
-    // Solves every pair of classes. `warm` starts at the last solution times `warm`;
-    // `decisions` keeps what decision() needs, for the held-out rows too.
+    // Solves every pair of classes, starting from the last solution times `warm`.
+    // `decisions` keeps what decision() needs, also for the held-out rows.
     void solve(double C, double warm, bool decisions) {
         for_each_pair(
             [&](PairSolution& solution) { solve_pair(solution, C, warm, decisions); });
     }
-    // What there is without time to solve anything: the prior, or the heavier class.
+    // The model if there is no time to solve: the prior, or the heavier class.
     void vote(double C) {
         for_each_pair([&](PairSolution& solution) {
             solution.beta.assign(members_.size(), 0.0);
@@ -135,11 +140,11 @@ class Neighborhood {
     double decision(std::int64_t pair, std::int64_t position) const {
         const PairSolution& solution = pairs_[static_cast<std::size_t>(pair)];
         const auto p = static_cast<std::size_t>(position);
-        // The target of every row is its sign minus its prior, which so is added here.
+        // gradient = K beta - (sign - prior), so adding the sign gives K beta + prior.
         return solution.gradient[p] + sign(solution.classes, position) +
                solution.certificate.intercept;
     }
-    // One score per class, or one in all for two classes.
+    // One score per class, or a single one for two classes.
     template <class S>
     void scores(std::int64_t position, S* out) {
         if (classes_.size() == 1) return votes_.constant(classes_[0], out);
@@ -171,7 +176,7 @@ class Neighborhood {
                 visit(pairs_[p]);
             }
     }
-    // Primal and violation of duals that are zero; so is the dual objective.
+    // Primal and violation at duals of zero; the dual objective is zero there.
     void certify_vote(PairSolution& solution, double C) {
         SmoCertificate& certificate = solution.certificate;
         double highest = -std::numeric_limits<double>::infinity(), lowest = -highest;

@@ -5,7 +5,9 @@
 // Two classes have one score, the decision itself, positive for class 1.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -28,7 +28,7 @@ struct Watch {
 
 namespace detail {
 
-// Joins on every path out of run_tasks, also when a thread cannot be started.
+// Joins its threads on every path out of run_tasks, also if one cannot be started.
 class Crew {
   public:
     explicit Crew(StopFlag& stop) : stop_(stop) {}
@@ -51,8 +51,9 @@ class Crew {
 }  // namespace detail
 
 // Calls task(t) for t in [0, n_tasks) on at most n_threads threads, dynamic schedule.
-// Without any time the flag is raised before the first of them, whatever the clock.
-// A raised stop flag is for the tasks to obey; run_tasks itself still visits each.
+// If max_seconds is not positive, the flag is raised before the first task starts.
+// Tasks check the stop flag themselves: run_tasks calls each of them even if it is
+// raised.
 template <class Task>
 void run_tasks(std::int64_t n_tasks, int n_threads, const Watch& watch, StopFlag& stop,
                const Task& task) {
@@ -87,7 +88,7 @@ void run_tasks(std::int64_t n_tasks, int n_threads, const Watch& watch, StopFlag
         for (std::int64_t w = 0; w < n_workers; ++w) crew.hire(work);
         std::unique_lock<std::mutex> lock(mutex);
         while (!done.wait_for(lock, poll_interval, [&] { return running == 0; })) {
-            // The watch may hold the exception of the signal that it has seen.
+            // A Python exception may be set already: do not call the watch again.
             if (stop.reason() == StopReason::interrupted) continue;
             lock.unlock();
             if (Seconds(Clock::now() - start).count() >= watch.max_seconds)

@@ -7,8 +7,8 @@
 //          end: that is how rows are held out.
 // Step     g = K b - t;  i = argmin { g_i : b_i < u_i },
 //          j = argmax { (g_j - g_i)^2 / (K_ii + K_jj - 2 K_ij) : b_j > l_j, g_j > g_i }
-//          [Fan 2005, WSS 2];  b_i += s, b_j -= s, s = (g_j - g_i) / curvature,
-//          clipped.
+//          [Fan 2005, WSS 2];  b_i += s, b_j -= s with s = (g_j - g_i) / curvature,
+//          clipped to the boxes.
 // Stop     max { g_j : b_j > l_j } - min { g_i : b_i < u_i } <= tol: the largest
 //          violation of the optimality conditions, as in LIBSVM. Or the steps of a
 //          window neither find a lower violation nor raise the dual by more than it is
@@ -17,9 +17,8 @@
 //          rounding of the gradients explains, and has stalled otherwise. A window is
 //          as long as all before it.
 // Shrink   Only where the source can reorder its rows (large problems). A row at a
-// bound
-//          that violates with no other row is set aside; the gradient of all rows is
-//          computed anew before the end, and once when the violation nears tol.
+//          bound that violates with no other row is set aside; the gradient of all
+//          rows is computed anew before the end, and once when the violation nears tol.
 // Intercept  minus the mean gradient of the rows inside their boxes, or the middle of
 //          the two extremes if there is none.
 // Gap      primal - dual = b'g + sum_i max(-u_i (g_i + b0), -l_i (g_i + b0)).
@@ -31,6 +30,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -109,11 +109,11 @@ class Smo {
 
   private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();
-    // To which part of itself a dual, or a sum of such, is known.
+    // Relative accuracy of a dual, or of a sum of duals.
     static constexpr double precision = 1e-14;
-    // Part of a margin from which on an error matters, whatever the reason for it.
+    // Fraction of a margin above which an error matters, whatever its cause.
     static constexpr double visible = 1e-6;
-    // Without any time left the most violating pairs still count.
+    // Steps taken even if there is no time left, on the most violating pairs.
     static constexpr std::int64_t fewest_steps = 100;
 
     static std::size_t at(std::int64_t p) { return static_cast<std::size_t>(p); }
@@ -136,18 +136,18 @@ class Smo {
         std::fill(s_.low.begin(), s_.low.end(), -infinity);
         for (std::int64_t p = 0; p < n_; ++p) set_barriers(p);
     }
-    // A dual that misses its bound by a rounding would count as free: it would cost a
-    // step, and have its say in the intercept.
-    // However large its box is, a dual is rounded no more than the largest of them.
+    // A dual that misses its bound by a rounding error would count as free: it would
+    // cost a step and enter the intercept. The rounding error of a dual is bounded by
+    // that of the largest one, however large its box is.
     double into_box(double b, double lower, double upper) const {
         const double rounding = precision * std::min(upper - lower, largest_);
         if (b >= upper - rounding) return upper;
         if (b <= lower + rounding) return lower;
         return b;
     }
-    // A clipped start may sum to something else than zero: the heavier side gives way.
-    // A rest of roundings goes to rows inside their boxes: one at its bound stays
-    // there.
+    // A clipped start may not sum to zero: the heavier side is scaled down.
+    // The rounding error left over goes to rows inside their boxes; a row at its bound
+    // stays there.
     void balance() {
         double positive = 0, negative = 0;
         for (const double b : s_.beta) (b > 0 ? positive : negative) += b;

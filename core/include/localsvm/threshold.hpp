@@ -1,8 +1,8 @@
 // Threshold order-dependent clustering (TOD): one pass over the rows, in their order.
 //
 // Row      x of weight w > 0; j = argmin_k |x - c_k|, the lowest k of several. If
-//          |x - c_j| > threshold, x founds a cluster with the centre x, else it joins
-//          j.
+//          |x - c_j| > threshold, x founds a cluster with the centre x, otherwise it
+//          joins j.
 // Centre   the row that founded the cluster, or the mean of its rows so far.
 // Growth   Where a row would found one cluster too many. With masses m,
 //          D(a, b) = |c_a - c_b| sqrt(2 m_a m_b / (m_a + m_b))         [Ward 1963]
@@ -19,9 +19,9 @@
 // Weight 0 founds and moves nothing; such a row is labelled at the end.
 //
 // A row costs O(K d), a growth O(K^2 d); memory is O(K d) besides one label per row.
-// All that a scan needs to go on is in its result, so that two calls give the bits of
-// one. Distances are compared by their square roots in double: the threshold is one of
-// them.
+// The result of a scan holds all that the next one needs, so that two calls give the
+// same bits as one. Distances are compared as square roots in double, because the
+// threshold is a distance.
 //
 // [Friedman 1999] Introduction to pattern recognition, Imperial College Press.
 // [Li 2007]       Support cluster machine, ICML (section 2.2.1).
@@ -30,6 +30,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -38,6 +39,7 @@
 #include "localsvm/aligned.hpp"
 #include "localsvm/parallel.hpp"
 #include "localsvm/simd.hpp"
+#include "localsvm/status.hpp"
 
 namespace localsvm {
 

@@ -1,13 +1,12 @@
 // The weight vectors of a clustered linear SVM, kept consistent with its duals.
 //
-// A row x meets one or more nodes (weight vectors) with coefficients c:
+// A row x uses one or more nodes (weight vectors) with coefficients c:
 //     f(x) = sum_s c_s(x) W[node_s(x)] . [x; bias]
 //     W[r] = sum_i alpha_i y_i c_r(x_i) [x_i; bias]
 // so that the dual Hessian is Q_ij = y_i y_j <c(x_i), c(x_j)> <x_i, x_j>.
 //
 // BlockWeights: each row belongs to one region, and the regions share a global vector
-//     (Gu & Han 2013, Eq. 3-7): c = (1 in its region, 1/sqrt(lambda) in the global
-//     node).
+//     [Gu 2013, Eq. 3-7]: c = (1 in its region, 1/sqrt(lambda) in the global node).
 // CodedWeights: each row lists its nodes and coefficients freely. A node has one vector
 //     or, if all classes are solved together, one per class. The vectors may be added
 //     to given ones P, the prior: f(x) = sum_s c_s(x) (P + W)[node_s(x)] . [x; bias];
@@ -15,9 +14,12 @@
 //
 // Both keep working copies in the type of the data and can rebuild every vector from
 // the duals in double, which bounds the drift of a float32 run.
+//
+// [Gu 2013] Clustered support vector machines, AISTATS.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

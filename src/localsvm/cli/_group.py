@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from localsvm._extras import MissingExtraError
 from localsvm._printable import printable
-from localsvm.cli._wording import in_options
+from localsvm.cli._wording import as_option, in_options
+from localsvm.exceptions import DataError, MissingExtraError
 
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
@@ -102,7 +102,9 @@ def _words_of_misuse(error: typer.TyperException) -> str:
 def _is_our_mistake(error: Exception) -> bool:
     """Whether a ValueError just happened in our code, which has not raised it."""
     place = error.__traceback__
-    if not isinstance(error, ValueError) or place is None:
+    if isinstance(error, DataError) or place is None:
+        return False
+    if not isinstance(error, ValueError):
         return False
     while place.tb_next is not None:
         place = place.tb_next
@@ -114,6 +116,8 @@ def _is_our_mistake(error: Exception) -> bool:
 def _words_of(error: BaseException) -> str:
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{os.fspath(error.filename)}: {error.strerror.lower()}."
+    if isinstance(error, DataError):
+        return error.phrased(as_option)
     if isinstance(error, MemoryError):
         return f"not enough memory. {error}"
     return str(error)

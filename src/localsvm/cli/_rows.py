@@ -12,6 +12,7 @@ from localsvm._threads import call_interruptibly
 from localsvm.cli._group import misuse
 from localsvm.cli._methods import split_pair
 from localsvm.data import Table, read_batches, read_table, split_kind
+from localsvm.exceptions import DataError
 
 _FORM = "OPTION=VALUE, for instance delimiter=';'"
 _MOST_CLASSES_PER_ROW = 0.5
@@ -50,7 +51,7 @@ def naming(source: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"{source}: {error}") from error
+        raise DataError.about(f"{source}:", error) from error
 
 
 def read_labelled(source: str, *, target: str | None, **more: Any) -> Table:

@@ -22,6 +22,7 @@ from localsvm.data._table import (
     read_options,
     read_table,
 )
+from localsvm.exceptions import DataError
 
 _STREAMS: Mapping[str, Callable[[Path, ReadOptions], Iterator[Any]]] = {
     "csv": stream_csv,
@@ -99,7 +100,7 @@ def read_batches(
         if not n_rows:
             raise ValueError(f"has no row with {where}." if where else "has no rows.")
     except ValueError as error:
-        raise ValueError(f"{name} {error}") from error
+        raise DataError.about(name, error) from error
 
 
 def _stream_of(

@@ -12,6 +12,7 @@ from scipy import sparse
 from localsvm.data._columns._values import factorize, label_of
 from localsvm.data._frames import absent_columns, as_frame, duplicates
 from localsvm.data._readers._options import Content, ReadOptions
+from localsvm.exceptions import DataError
 
 
 def select(
@@ -42,9 +43,10 @@ def select(
     y : ndarray or None
     """
     if content.labels is not None and target is not None:
-        raise ValueError(
-            "has its labels apart from the columns; expected target=None, got "
-            f"{target!r}."
+        raise DataError(
+            f"has its labels apart from the columns; expected {{remedy}}, got "
+            f"{target!r}.",
+            parameter="target",
         )
     if sparse.issparse(content.rows):
         if options.where or drop:
@@ -139,9 +141,11 @@ def _labels(frame: Any, target: str) -> NDArray[Any]:
     values = frame[target]
     missing = values.isna().to_numpy()
     if missing.any():
-        raise ValueError(
+        raise DataError(
             f"has {int(missing.sum())} missing values in its target column {target!r}, "
             f"the first in row {int(missing.argmax())} (the first is 0); pass "
-            "missing_labels='drop' to leave these rows out."
+            "{remedy} to leave these rows out.",
+            parameter="missing_labels",
+            value="drop",
         )
     return np.asarray(values.to_numpy())

@@ -22,6 +22,7 @@ from localsvm.data._readers._openml import PREFIX, read_openml
 from localsvm.data._readers._options import Content, ReadOptions
 from localsvm.data._readers._svmlight import is_svmlight, read_svmlight
 from localsvm.data._selection import select
+from localsvm.exceptions import DataError
 
 _READERS: Mapping[str, Callable[[Path, ReadOptions], Content]] = {
     "csv": read_csv,
@@ -184,7 +185,7 @@ def read_table(
         content = _read(name, format, options)
         X, y = select(content, target, options, as_tuple(drop), as_tuple(keep))
     except ValueError as error:
-        raise ValueError(f"{name} {error}") from error
+        raise DataError.about(name, error) from error
     return Table(X, y, name)
 
 
@@ -264,9 +265,11 @@ def find_format(path: Path, format: str | None) -> str:
     """Format of a file: as given, or by its name, or by its first line."""
     if format is not None:
         if format not in _READERS:
-            raise ValueError(
-                f"cannot be read with format={format!r}; expected one of "
-                f"{', '.join(map(repr, _READERS))}."
+            raise DataError(
+                "cannot be read with {remedy}; expected one of "
+                f"{', '.join(map(repr, _READERS))}.",
+                parameter="format",
+                value=format,
             )
         return format
     ending = _COMPRESSED.sub("", path.name).rpartition(".")[2].lower()

@@ -5,11 +5,9 @@ from localsvm.engine._blocks import Blocks, Partitions as Partitions
 from localsvm.engine._checkpoint import Checkpoint, Statistics as Statistics
 from localsvm.engine._drivers import cancel_event
 from localsvm.engine._lazy import is_lazy, predict_lazily
-from localsvm.engine._lock import FolderInUseError
-from localsvm.engine._memory import MemoryNeed, NotEnoughMemoryError
+from localsvm.engine._memory import MemoryNeed
 from localsvm.engine._open import is_partitioned, open_partitions
 from localsvm.engine._options import options
-from localsvm.engine._parquet import UnreadablePartitionError
 from localsvm.engine._queries import predict_blocks
 from localsvm.engine._record import Arrays as Arrays, Record as Record
 from localsvm.engine._source import Batches
@@ -25,6 +23,11 @@ from localsvm.engine._store import (
     MemoryStore as MemoryStore,
     Store as Store,
 )
+from localsvm.exceptions import (
+    FolderInUseError,
+    NotEnoughMemoryError,
+    UnreadableBlockError,
+)
 
 __all__ = [
     "Batches",
@@ -35,7 +38,7 @@ __all__ = [
     "MemoryNeed",
     "NotEnoughMemoryError",
     "Partitions",
-    "UnreadablePartitionError",
+    "UnreadableBlockError",
     "cancel_event",
     "is_lazy",
     "is_partitioned",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from localsvm._checks import level_of_caller
+from localsvm.exceptions import FolderInUseError
 
 # A process that was forked meanwhile has the lock as well, as long as it lives.
 _held: set[BinaryIO] = set()
@@ -26,10 +27,6 @@ def _let_go() -> None:
 
 
 os.register_at_fork(after_in_child=_let_go)
-
-
-class FolderInUseError(RuntimeError):
-    """Another fit works in the folder; the message says which process it is."""
 
 
 @contextmanager

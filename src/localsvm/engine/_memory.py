@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from localsvm.engine._source import Source
-
-
-class NotEnoughMemoryError(MemoryError):
-    """The partitions do not fit; the message holds the sum."""
+from localsvm.exceptions import NotEnoughMemoryError
 
 
 @dataclass(frozen=True)

@@ -25,15 +25,11 @@ from localsvm.engine._columns import (
     missing_column,
     number_type,
 )
-from localsvm.engine._memory import NotEnoughMemoryError
 from localsvm.engine._source import Part, Source
+from localsvm.exceptions import NotEnoughMemoryError, UnreadableBlockError
 
 _MAGIC_BYTES = 4
 _LENGTH_BYTES = 4
-
-
-class UnreadablePartitionError(OSError):
-    """A partition cannot be read; the message names file and row group."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +88,7 @@ class _File:
         with _named_errors(place, "; a fit with a checkpoint is resumed from there"):
             table = fragment.to_table(columns=columns.all, use_threads=False)
         if table.num_rows != count:
-            raise UnreadablePartitionError(
+            raise UnreadableBlockError(
                 f"{place} has {table.num_rows} rows; its file says {count}."
             )
         return table
@@ -117,7 +113,7 @@ def _named_errors(place: str, more: str = "") -> Iterator[None]:
             "with smaller row groups, or allow more memory."
         ) from error
     except (OSError, pyarrow.ArrowException) as error:
-        raise UnreadablePartitionError(
+        raise UnreadableBlockError(
             f"{place} cannot be read: {_sentence(error)} Replace the file{more}."
         ) from error
 

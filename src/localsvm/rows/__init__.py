@@ -1,4 +1,4 @@
-"""What a row is: one record, distinct rows, samples, scales, the view of the core."""
+"""What a row is: one record, distinct rows, samples, folds, the view of the core."""
 
 from localsvm.rows._core_view import (
     as_rows,
@@ -15,6 +15,15 @@ from localsvm.rows._distinct import (
     stack,
     take_rows,
 )
+from localsvm.rows._folds import (
+    Fold,
+    held_out_by_content,
+    held_out_first,
+    out_of_fold,
+    split_folds,
+    split_weighted,
+    stratified_folds,
+)
 from localsvm.rows._records import MergedRows, Rows
 from localsvm.rows._sample import RowSample
 from localsvm.rows._scale import (
@@ -27,6 +36,7 @@ from localsvm.rows._scale import (
 
 __all__ = [
     "SCALED_C",
+    "Fold",
     "MergedRows",
     "RowSample",
     "Rows",
@@ -35,14 +45,20 @@ __all__ = [
     "distinct_rows",
     "hash_labelled",
     "hash_rows",
+    "held_out_by_content",
+    "held_out_first",
     "intercept_constant",
     "mean_squared_norm",
     "merge_weights",
+    "out_of_fold",
     "row_numbers",
+    "split_folds",
+    "split_weighted",
     "spread_around",
     "squared_norms",
     "stack",
     "stored_as",
+    "stratified_folds",
     "take_rows",
     "with_indices",
 ]

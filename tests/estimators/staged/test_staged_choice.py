@@ -23,7 +23,7 @@ from localsvm.estimators._staged.search import (
     Chooser,
 )
 from localsvm.estimators._staged.setting import StagedSetting, StageSizes
-from localsvm.estimators._staged.trial import Trial, stratified_folds
+from localsvm.estimators._staged.trial import Trial
 from staged_data import GIVEN, make_fitter, make_rows, training_rows
 
 SETTING = StagedSetting("none", None, None, 1.0, 200, 2.0, 10.0, 0.0)
@@ -251,21 +251,6 @@ def test_heavy_rows_decide():
     wrong = [[1, 1, 0, 0], [0, 0, 1, 1]]
     assert evaluation_of(wrong, (0.0, 1.0)).best() == 0
     assert evaluation_of(wrong, (0.0, 1.0), weight=[9, 9, 1, 1]).best() == 1
-
-
-@pytest.mark.parametrize("counts", [(50, 30, 20), (40, 6, 5), (5, 5), (100, 1, 3)])
-def test_folds_share_out_every_class(counts):
-    labels = np.repeat(np.arange(len(counts)), counts).astype(np.int32)
-    labels = np.random.default_rng(0).permutation(labels)
-    folds = stratified_folds(labels)
-    assert len(folds) == 5
-    seen = np.concatenate([test for _, test in folds])
-    np.testing.assert_array_equal(np.sort(seen), np.arange(len(labels)))
-    for train, test in folds:
-        assert not set(train) & set(test)
-        assert len(train) + len(test) == len(labels)
-        for label, count in enumerate(counts):
-            assert abs((labels[test] == label).sum() - count / 5) < 1
 
 
 @pytest.mark.parametrize("n_rows", [200, 10_500])

@@ -21,7 +21,7 @@ from engine_data import (
 )
 from localsvm import NeighborSVC, SupportClusterSVC
 from localsvm.cluster import ThresholdClustering
-from localsvm.engine import Batches, UnreadablePartitionError, options
+from localsvm.engine import Batches, UnreadableBlockError, options
 
 MODEL = {"n_clusters": 12, "random_state": 0}
 
@@ -161,7 +161,7 @@ def test_a_failed_fit_changes_nothing(tmp_path):
     content = bytearray(path.read_bytes())
     content[40] ^= 0xFF
     path.write_bytes(content)
-    with pytest.raises(UnreadablePartitionError):
+    with pytest.raises(UnreadableBlockError):
         model.fit(path, "label")
     np.testing.assert_array_equal(model.decision_function(X), before)
 

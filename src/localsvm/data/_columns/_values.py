@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm._extras import require
+from localsvm.exceptions import DataError
 
 _DAY = np.timedelta64(1, "D")
 _NUMBERS = frozenset(
@@ -99,10 +100,11 @@ def find_date_format(name: str, values: Any) -> str:
     distinct = _pandas().Series(labels, dtype=object)
     orders = [each for each in _ORDERS if not np.isnan(_days_of(distinct, each)).any()]
     if labels and len(orders) == len(_ORDERS):
-        ways = " or ".join(f"kinds={{{name!r}: 'date:{each}'}}" for each in orders)
-        raise ValueError(
+        raise DataError(
             f"Column {name!r} has dates such as {labels[0]!r} whose first number can "
-            f"be the day or the month; pass {ways}."
+            "be the day or the month; pass {remedy}.",
+            parameter="kinds",
+            value=tuple({name: f"date:{each}"} for each in orders),
         )
     return orders[0] if labels and orders else ""
 

@@ -12,6 +12,7 @@ from localsvm._extras import require
 from localsvm.data._frames import duplicates
 from localsvm.data._readers._lines import check_text, open_text, what_is_wrong
 from localsvm.data._readers._options import Content, ReadOptions
+from localsvm.exceptions import DataError
 
 _NAME = r"""(?P<name>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s'"{]+)"""
 _ATTRIBUTE = re.compile(rf"@attribute\s+{_NAME}\s*(?P<type>.+)", re.IGNORECASE)
@@ -63,7 +64,7 @@ def read_arff(path: Path, options: ReadOptions) -> Content:
             rows, numbers = _rows(lines, len(attributes))
         except UnicodeDecodeError as error:
             wrong = what_is_wrong(path, ",", options.encoding)
-            raise ValueError(wrong or f"is not {options.encoding}.") from error
+            raise wrong or DataError(f"is not {options.encoding}.") from error
         except OSError as error:
             raise ValueError(f"cannot be read as ARFF: {error}.") from error
     if not rows:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from localsvm._extras import require
 from localsvm.data._npz import load_array, load_arrays
 from localsvm.data._readers._options import Content, ReadOptions
+from localsvm.exceptions import DataError
 
 _PARTS = ("train", "test")
 
@@ -52,9 +53,10 @@ def _ending(arrays: Mapping[str, Any], options: ReadOptions) -> str:
         return ""
     column, part = options.where or ("", "")
     if column != "split" or part not in _PARTS:
-        raise ValueError(
-            "has rows for training and for testing; expected where='split=train' or "
-            "where='split=test'."
+        raise DataError(
+            "has rows for training and for testing; expected {remedy}.",
+            parameter="where",
+            value=("split=train", "split=test"),
         )
     return f"_{part}"
 

@@ -191,7 +191,7 @@ def _csv_errors(path: Path, options: ReadOptions, delimiter: str) -> Iterator[No
         except (arrow.ArrowInvalid, UnicodeError) as error:
             wrong = what_is_wrong(path, delimiter, options.encoding)
             if wrong:
-                raise ValueError(wrong) from error
+                raise wrong from error
             raise
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from localsvm._extras import require
 from localsvm.data._readers._lines import open_text
 from localsvm.data._readers._options import ReadOptions
+from localsvm.exceptions import DataError
 
 _DELIMITERS = (",", ";", "\t", "|")
 _LINES_LOOKED_AT = 200
@@ -39,15 +40,20 @@ def find_delimiter(path: Path, options: ReadOptions, usual: str) -> str:
     if usual == "\t" and usual in possible:  # the name of the file says so
         return usual
     found = " or ".join(f"{sizes[each][0]} fields by {each!r}" for each in possible)
-    choices = " or ".join(f"delimiter={each!r}" for each in possible)
-    raise ValueError(f"has {found} in each of its first lines; pass {choices}.")
+    raise DataError(
+        f"has {found} in each of its first lines; pass {{remedy}}.",
+        parameter="delimiter",
+        value=tuple(possible),
+    )
 
 
 def _checked(delimiter: str) -> str:
     if len(delimiter) != 1 or not delimiter.isascii():
-        raise ValueError(
-            f"cannot be read with delimiter={delimiter!r}; expected one character, for "
-            "instance ';' or '\\t'."
+        raise DataError(
+            "cannot be read with {remedy}; expected one character, for instance ';' or "
+            "'\\t'.",
+            parameter="delimiter",
+            value=delimiter,
         )
     return delimiter
 

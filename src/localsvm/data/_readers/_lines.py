@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from localsvm._extras import require
+from localsvm.exceptions import DataError
 
 _LOOKED_AT = 4096
 _SHOWN = 60
@@ -66,19 +67,21 @@ def check_text(path: Path, encoding: str) -> None:
     if _is_wide(encoding):
         return
     if start.startswith(_MARKS_OF_UTF16):
-        raise ValueError("is text in UTF-16; pass encoding='utf-16'.")
+        raise DataError(
+            "is text in UTF-16; pass {remedy}.", parameter="encoding", value="utf-16"
+        )
     if b"\0" in start:
         raise ValueError("is not text: it has bytes of value 0.")
 
 
-def what_is_wrong(path: Path, delimiter: str, encoding: str) -> str:
-    """Sentence about the first line that cannot be read; "" if all can."""
+def what_is_wrong(path: Path, delimiter: str, encoding: str) -> DataError | None:
+    """Error about the first line that cannot be read; None if all can."""
     try:
         return _wrong_encoding(path, encoding) or _ragged_line(
             path, delimiter, encoding
         )
     except (csv.Error, UnicodeError, OSError):
-        return ""
+        return None
 
 
 def check_quotes(path: Path, table: Any, delimiter: str, encoding: str) -> None:
@@ -103,9 +106,9 @@ def _is_wide(encoding: str) -> bool:
     return codecs.lookup(encoding).name.startswith(_WIDE)
 
 
-def _wrong_encoding(path: Path, encoding: str) -> str:
+def _wrong_encoding(path: Path, encoding: str) -> DataError | None:
     if _is_wide(encoding):
-        return ""
+        return None
     with open_bytes(path) as stream:
         for number, line in enumerate(io.BufferedReader(stream), 1):
             try:
@@ -117,14 +120,16 @@ def _wrong_encoding(path: Path, encoding: str) -> str:
                 shown = line[max(0, error.start - 20) :][:_SHOWN].decode(
                     other, "replace"
                 )
-                return (
-                    f"is not {encoding} in line {number}; pass encoding={other!r} if "
-                    f"{shown.strip()!r} is right."
+                return DataError(
+                    f"is not {encoding} in line {number}; pass {{remedy}} if "
+                    f"{shown.strip()!r} is right.",
+                    parameter="encoding",
+                    value=other,
                 )
-    return ""
+    return None
 
 
-def _ragged_line(path: Path, delimiter: str, encoding: str) -> str:
+def _ragged_line(path: Path, delimiter: str, encoding: str) -> DataError | None:
     with open_text(path, encoding) as text:
         reader = csv.reader(text, delimiter=delimiter)
         expected = len(next((row for row in reader if row), []))
@@ -133,9 +138,9 @@ def _ragged_line(path: Path, delimiter: str, encoding: str) -> str:
             if row and len(row) != expected:
                 shown = delimiter.join(row)[:_SHOWN]
                 fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
-                return (
+                return DataError(
                     f"has {fields} in line {line + 1}, expected {expected} as in the "
                     f"first line: {shown!r}."
                 )
             line = reader.line_num
-    return ""
+    return None

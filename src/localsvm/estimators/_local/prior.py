@@ -22,7 +22,7 @@ from localsvm._checks import (
 )
 from localsvm._seeds import seeded_clone
 from localsvm.estimators._regional import ClusteredSVC
-from localsvm.rows import Rows
+from localsvm.rows import Fold, Rows, out_of_fold, stratified_folds
 
 GLOBAL_MODELS = one_of(None) | with_methods("fit", "decision_function")
 _N_FOLDS = 3
@@ -151,35 +151,19 @@ def _warning_once() -> Iterator[None]:
 def _fit_in_folds(
     classifier: Any, rows: Rows, y: NDArray[Any], classes: NDArray[Any]
 ) -> tuple[GlobalModel, NDArray[np.float64]]:
-    fold = _folds(rows.class_index)
-    every = np.ones(len(y), dtype=bool)
-    model = GlobalModel(_fit_part(classifier, rows, y, every), classes)
-    unseen = model.decide(rows.X)
-    for held_out in range(_N_FOLDS):
-        test = fold == held_out
-        if test.any():
-            part = GlobalModel(_fit_part(classifier, rows, y, ~test), classes)
-            unseen[test] = part.decide(rows.X[test])
-    return model, unseen
+    def fit(index: NDArray[np.intp]) -> GlobalModel:
+        return GlobalModel(_fit_rows(classifier, rows.take(index), y[index]), classes)
+
+    def decide(fold: Fold) -> NDArray[np.float64]:
+        return fit(fold.train).decide(rows.X[fold.test])
+
+    model = fit(np.arange(rows.n_rows))
+    folds = stratified_folds(rows.class_index, _N_FOLDS)
+    return model, out_of_fold(model.decide(rows.X), folds, decide)
 
 
-def _folds(class_index: NDArray[np.int32]) -> NDArray[np.intp]:
-    """Cut each class into folds; -1 for the only row of a class."""
-    order = np.argsort(class_index, kind="stable")
-    counts = np.bincount(class_index)
-    start = np.cumsum(counts) - counts
-    fold = np.empty(len(order), dtype=np.intp)
-    fold[order] = (np.arange(len(order)) - start[class_index[order]]) % _N_FOLDS
-    fold[counts[class_index] == 1] = -1
-    return fold
-
-
-def _fit_part(
-    classifier: Any, rows: Rows, y: NDArray[Any], part: NDArray[np.bool_]
-) -> Any:
+def _fit_rows(classifier: Any, rows: Rows, y: NDArray[Any]) -> Any:
     classifier = clone(classifier)
     if has_fit_parameter(classifier, "sample_weight"):
-        return classifier.fit(
-            rows.X[part], y[part], sample_weight=rows.penalty_weight[part]
-        )
-    return classifier.fit(rows.X[part], y[part])
+        return classifier.fit(rows.X, y, sample_weight=rows.penalty_weight)
+    return classifier.fit(rows.X, y)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import product
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import check_cv
 
 from localsvm._checks import check_parameters, integer, list_of, one_of, real
 from localsvm._clock import StageClock
@@ -30,7 +28,7 @@ from localsvm.estimators._local.kernel import KernelSetting
 from localsvm.estimators._local.prior import GLOBAL_MODELS
 from localsvm.estimators._local.steps import BaseLocalSVC
 from localsvm.kernels import Kernel
-from localsvm.rows import Rows, hash_rows
+from localsvm.rows import Rows, hash_rows, split_weighted
 from localsvm.solvers import LocalKernel, cross_validate_neighborhoods
 
 _CANDIDATE_SIZES = (50, 100, 200)
@@ -226,7 +224,7 @@ n_support_, gamma_, C_, duality_gap_, violation_, n_iter_, fit_report_
 
         ``unseen`` are the global decisions of the rows that have a weight.
         """
-        rows, folds = self._split(rows)
+        rows, folds = split_weighted(self.cv, rows, self.classes_)
         sizes, gammas, Cs = self._grid(min(len(train) for train, _ in folds))
         spaces = [
             self._space(rows, group, Cs, max(sizes))
@@ -260,26 +258,6 @@ n_support_, gamma_, C_, duality_gap_, violation_, n_iter_, fit_report_
         ]
         by_fold = np.concatenate(scores, axis=1)
         self._choose(list(product(shrinks, sizes, gammas, Cs)), by_fold)
-
-    def _split(self, rows: Rows) -> tuple[Rows, list[Any]]:
-        """Leave out rows without weight, and cut the others into folds."""
-        present = rows.penalty_weight > 0
-        kept = rows.take(np.flatnonzero(present))
-        y = self.classes_[kept.class_index]
-        splitter = check_cv(self.cv, y, classifier=True)
-        folds = splitter.split(kept.X, y)
-        if (
-            self.cv is None
-            or isinstance(self.cv, Integral)
-            or hasattr(self.cv, "split")
-        ):
-            return kept, list(folds)
-        # Splits that are given count all rows.
-        position = np.cumsum(present) - 1
-        return kept, [
-            tuple(position[part[present[part]]] for part in map(np.asarray, fold))
-            for fold in folds
-        ]
 
     def _sharing_neighbors(self, gammas: list[Width]) -> list[list[Width]]:
         """Group the widths whose feature spaces order rows in the same way."""

@@ -19,7 +19,7 @@ from localsvm.estimators._mixture.gates import (
     SoftmaxGate,
     TwoLevelGate,
 )
-from localsvm.rows import hash_rows
+from localsvm.rows import held_out_by_content
 
 # The sharpness tau="scale", times the mean squared distance of a row to its centre.
 SCALED_TAU = 4.0
@@ -60,9 +60,7 @@ class HoldOut:
 
     def rows(self, X: Any) -> Mask:
         """Whether each row is set aside."""
-        if self.fraction == 0:
-            return np.zeros(X.shape[0], dtype=bool)
-        return np.asarray(hash_rows(X, self.seed) / 2.0**64 < self.fraction)
+        return held_out_by_content(X, self.fraction, self.seed)
 
     def accepts(
         self,

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import check_cv
 
 from localsvm._checks import (
     check_parameters,
@@ -36,7 +35,13 @@ from localsvm.estimators._regional.fit import (
     fit_regional,
     solve_regions,
 )
-from localsvm.rows import SCALED_C, Rows, intercept_constant, mean_squared_norm
+from localsvm.rows import (
+    SCALED_C,
+    Rows,
+    intercept_constant,
+    mean_squared_norm,
+    split_folds,
+)
 from localsvm.solvers import LinearSolution, Status
 
 _SCALED_C_FACTORS = (0.1, 0.3, 1.0, 3.0)
@@ -195,7 +200,7 @@ n_support_, fit_report_
     def _fit(self, rows: Rows) -> None:
         options = self._fit_options()
         y = self.classes_[rows.class_index]
-        folds = list(check_cv(self.cv, y, classifier=True).split(rows.X, y))
+        folds = split_folds(self.cv, rows.X, y)
         fewest = min(len(train) for train, _ in folds)
         mean = mean_squared_norm(rows)
         constant = intercept_constant(self, mean)

@@ -19,18 +19,12 @@ from localsvm.estimators._staged.setting import (
     StagedSetting,
     StageSizes,
 )
-from localsvm.estimators._staged.trial import (
-    N_FOLDS,
-    Fold,
-    Trial,
-    stratified_folds,
-    with_all_classes,
-)
-from localsvm.rows import Rows
+from localsvm.estimators._staged.trial import Trial
+from localsvm.rows import Fold, Rows, held_out_first, stratified_folds
 
 FEWEST_ROWS_TO_HOLD_OUT = 10_000
 
-_FIRST_FOLDS = 2
+_N_FOLDS, _FIRST_FOLDS = 5, 2
 _TRIAL_ROWS = (16_000, 40_000)
 _TRIAL_SHARE = 0.3
 _FULL = len(_TRIAL_ROWS)
@@ -192,7 +186,7 @@ class Chooser:
     def _levels(self) -> list[tuple[int, int]]:
         """Rungs and folds at which candidates are compared, as long as it is close."""
         if not self._holds_out:
-            return [(0, _FIRST_FOLDS), (0, N_FOLDS)]
+            return [(0, _FIRST_FOLDS), (0, _N_FOLDS)]
         return [(0, 1), (1, 1)] if self._n_rows > _TRIAL_ROWS[0] else [(0, 1)]
 
     def _choose_penalty(self, grid: Grid, best: StagedSetting) -> StagedSetting:
@@ -282,7 +276,7 @@ class Chooser:
         question: str,
         settings: list[StagedSetting],
         rung: int,
-        n_folds: int = N_FOLDS,
+        n_folds: int = _N_FOLDS,
     ) -> Evaluation:
         """Held-out errors of settings with one preparation."""
         start = time.perf_counter()
@@ -315,17 +309,15 @@ class Chooser:
         """Rows of a rung, cut into folds or into a trained and a held-out part."""
         class_index = self.rows.class_index
         if not self._holds_out:
-            folds = stratified_folds(class_index)
-            return self.rows, with_all_classes(folds, class_index)
+            return self.rows, stratified_folds(class_index, _N_FOLDS)
         n_rows = self._n_rows
         if rung == _FULL:
             n_test = min(int(_FULL_SHARE * n_rows), _MOST_HELD_OUT)
         else:
             n_rows = min(n_rows, _TRIAL_ROWS[rung])
             n_test = int(_TRIAL_SHARE * n_rows)
-        index = np.arange(n_rows)
-        folds = [(index[n_test:], index[:n_test])]
-        return self.rows.take(index), with_all_classes(folds, class_index)
+        folds = held_out_first(class_index, n_rows, n_test)
+        return self.rows.take(np.arange(n_rows)), folds
 
 
 def plain_variants(setting: StagedSetting, grid: Grid) -> list[StagedSetting]:

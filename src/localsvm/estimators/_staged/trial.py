@@ -17,11 +17,7 @@ from localsvm.estimators._staged.setting import (
     StagedSetting,
     StageSizes,
 )
-from localsvm.rows import Rows
-
-N_FOLDS = 5
-
-Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
+from localsvm.rows import Fold, Rows
 
 
 class Trial:
@@ -32,7 +28,7 @@ class Trial:
     fitter : StageFitter
     sizes : StageSizes
     rows : Rows
-    folds : list of (train, test) index arrays
+    folds : list of Fold
     setting : StagedSetting
         Whose scaling and metric are used.
     """
@@ -165,24 +161,3 @@ def _wrong(decisions: NDArray[Any], rows: Rows) -> NDArray[np.bool_]:
     else:
         winner = decisions.argmax(axis=1).astype(np.int32)
     return np.asarray(winner != rows.class_index)
-
-
-def stratified_folds(class_index: NDArray[np.int32]) -> list[Fold]:
-    """Folds that take the rows of each class in turn."""
-    fold = np.empty(len(class_index), dtype=np.intp)
-    for label in np.unique(class_index):
-        members = np.flatnonzero(class_index == label)
-        fold[members] = np.arange(len(members)) % N_FOLDS
-    return [
-        (np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in np.unique(fold)
-    ]
-
-
-def with_all_classes(folds: list[Fold], class_index: NDArray[np.int32]) -> list[Fold]:
-    """Train on rows whose class would be missing; leave out folds without test rows."""
-    kept = []
-    for train, test in folds:
-        unseen = ~np.isin(class_index[test], class_index[train])
-        if not unseen.all():
-            kept.append((np.sort(np.append(train, test[unseen])), test[~unseen]))
-    return kept
