@@ -25,7 +25,7 @@ class RegionCodes:
     weights: NDArray[Any]
 
 
-class _LearnedRegions:
+class LearnedRegions:
     """How training rows are coded, in one go or block by block.
 
     ``search`` finds the regions of rows, ``adapt`` learns from what was found in all
@@ -59,7 +59,7 @@ class _LearnedRegions:
         raise NotImplementedError
 
 
-class HardRegions(_LearnedRegions):
+class HardRegions(LearnedRegions):
     """One region per row: the label that a clusterer predicts.
 
     Parameters
@@ -122,7 +122,7 @@ class HardRegions(_LearnedRegions):
         return RegionCodes(regions, np.ones(regions.shape, dtype=X.dtype))
 
 
-class SoftRegions(_LearnedRegions):
+class SoftRegions(LearnedRegions):
     r"""The nearest few centres of each row, with weights.
 
     The weights are :math:`\mathrm{softmax}(-\tau \|x - c_l\|^2)` over the nearest
@@ -151,7 +151,7 @@ class SoftRegions(_LearnedRegions):
     def search(
         self, X: Any, n_jobs: int | None = None
     ) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.float64]]:
-        """Nearest regions of rows, their scores, and the distance to the nearest one."""
+        """Find the nearest regions, their scores, and the distance to the first."""
         search = NearestCenters(self.centers, X.dtype, n_jobs)
         regions, scores = search.search(X, self.n_nearest)
         return regions, scores, search.squared_distances(X, scores[:, 0])

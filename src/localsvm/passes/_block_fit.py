@@ -9,15 +9,7 @@ from numpy.typing import NDArray
 
 from localsvm._clock import StageClock
 from localsvm.engine import Partitions, Statistics
-from localsvm.passes._survey import count_part, merge_counts
-
-
-def count_rows(blocks: Partitions) -> int:
-    """Number of rows, from a pass of its own if the source does not know it."""
-    if blocks.n_rows is not None:
-        return blocks.n_rows
-    counted = blocks.reduce(count_part, merge_counts, stage="count")
-    return int(counted["n_rows"])
+from localsvm.passes._survey import count_rows
 
 
 class PartFit:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -20,15 +19,21 @@ from localsvm._checks import (
     with_methods,
 )
 from localsvm._clock import StageClock
+from localsvm.engine import Blocks, Labels
 from localsvm.estimators._base import BaseLocalClassifier
-from localsvm.estimators._metric import in_columns
-from localsvm.estimators._regional.fit import (
-    MAX_PASSES,
-    FitOptions,
+from localsvm.estimators._metric import in_columns, require_no_metric
+from localsvm.estimators._regional.fit import survey_blocks
+from localsvm.estimators._regional.model import (
     RegionalFit,
+    RegionalModel,
     RegionalSettings,
 )
-from localsvm.estimators._regional.model import RegionalModel
+from localsvm.estimators._regional.solve import (
+    MAX_PASSES,
+    FitOptions,
+    memory_of_a_pass,
+)
+from localsvm.passes import BlockClusterer, Survey
 from localsvm.rows import Rows
 
 
@@ -108,17 +113,42 @@ class BaseRegionalSVC(BaseLocalClassifier):
             **own,
         )
 
-    def _fit_options(
-        self, seed: Callable[[Callable[[], int]], int] | None = None
-    ) -> FitOptions:
-        """Options of the parameters; ``seed`` may know that of a resumed fit."""
+    def _fit_options(self, blocks: Blocks) -> FitOptions:
+        """Options of the parameters; the seed is that of a resumed fit."""
         return FitOptions(
-            seed=seed(self._draw_seed) if seed else self._draw_seed(),
+            seed=blocks.seed(self._draw_seed),
             tol=self.tol,
             max_iter=self.max_iter or MAX_PASSES,
             n_jobs=self.n_jobs,
             clock=StageClock(self.max_time),
         )
+
+    def _survey(
+        self, blocks: Blocks, options: FitOptions, *, sampled: bool | None = None
+    ) -> tuple[Survey, Labels]:
+        """Look at all rows once; check what is not known of rows outside memory."""
+        if not blocks.is_in_memory:
+            require_no_metric(self)
+            self.metric_ = None
+            blocks.require_memory(memory_of_a_pass(blocks, self.n_nearest))
+        clusterer = BlockClusterer(self.clusterer, self.n_regions, options.seed)
+        survey = survey_blocks(blocks, clusterer, options, sampled=sampled)
+        return survey, self._accept(survey)
+
+    def _accept(self, survey: Survey) -> Labels:
+        """Check classes, their weights and the scales of the columns."""
+        found = survey.content
+        if found is None:  # of rows in memory, checked before
+            return Labels(self.classes_, np.ones(len(self.classes_)))
+        if not found.mass.any():
+            raise ValueError(
+                "Sample weights must contain at least one non-zero number."
+            )
+        self.classes_ = found.classes
+        every = np.arange(len(found.classes))
+        self._penalty_weight(self.classes_, every, found.mass)
+        self._warn_of_scales(np.stack([found.low, found.high]))
+        return Labels(self.classes_, self._class_weight(self.classes_, found.mass))
 
     def _adopt(
         self,

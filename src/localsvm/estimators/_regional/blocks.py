@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.cluster import HardRegions, RegionCodes, SoftRegions
+from localsvm.cluster import LocalCoordinates, RegionCodes
 from localsvm.engine import Block, Labels, Record, Store
-from localsvm.estimators._regional.fit import with_global_node
+from localsvm.estimators._regional.model import Regions, coded_squared_norms
+from localsvm.rows import Rows
 from localsvm.solvers import CodedRows
 
 
@@ -22,37 +23,48 @@ class Assignment(Record):
     ----------
     number, n_rows : ndarray of shape (n_blocks,), int64
         Number of each block, and its rows in the store.
+    weight : float
+        Sum of the sample weights.
     distance : float
         Weighted sum of the squared distances to the nearest centre.
-    pairs : ndarray of shape (n_pairs, 2)
-        Region and class that have rows.
-    sizes, counts : ndarray of shape (n_pairs,)
-        Rows of each pair, and their weights.
+    squares : float
+        Weighted sum of the squared norm of a row times that of its code; NaN for a
+        code that is learned.
+    sizes : ndarray of shape (n_found,), int64
+        Rows of positive weight in each region, up to the last one found.
+    counts : ndarray of shape (n_found, n_classes)
+        Sample weights by region and class.
     """
 
     number: NDArray[np.int64]
     n_rows: NDArray[np.int64]
+    weight: float
     distance: float
-    pairs: NDArray[np.int64]
-    sizes: NDArray[np.float64]
+    squares: float
+    sizes: NDArray[np.int64]
     counts: NDArray[np.float64]
 
     def merge(self, other: Assignment) -> Assignment:
         """Add up the sums; list the blocks of both."""
-        pairs, kind = np.unique(
-            np.concatenate([self.pairs, other.pairs]), axis=0, return_inverse=True
-        )
-        sizes, counts = (
-            np.bincount(kind, np.concatenate(both), len(pairs))
-            for both in ((self.sizes, other.sizes), (self.counts, other.counts))
-        )
+        n_found = max(len(self.sizes), len(other.sizes))
+        sizes, counts = self.over(n_found)
+        more_sizes, more_counts = other.over(n_found)
         return Assignment(
             np.concatenate([self.number, other.number]),
             np.concatenate([self.n_rows, other.n_rows]),
+            self.weight + other.weight,
             self.distance + other.distance,
-            pairs,
-            sizes,
-            counts,
+            self.squares + other.squares,
+            sizes + more_sizes,
+            counts + more_counts,
+        )
+
+    def over(self, n_regions: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Sizes and counts of this many regions; those not found are empty."""
+        missing = n_regions - len(self.sizes)
+        return (
+            np.pad(self.sizes, (0, missing)),
+            np.pad(self.counts, ((0, missing), (0, 0))),
         )
 
     def block_sizes(self, n_blocks: int) -> NDArray[np.int64]:
@@ -61,60 +73,63 @@ class Assignment(Record):
         sizes[self.number] = self.n_rows
         return sizes
 
-    def region_sizes(self, n_regions: int) -> NDArray[np.intp]:
-        """Rows by region."""
-        return np.bincount(self.pairs[:, 0], self.sizes, n_regions).astype(np.intp)
-
-    def class_counts(self, n_regions: int, n_classes: int) -> NDArray[np.float64]:
-        """Weights by region and class."""
-        counts = np.zeros((n_regions, n_classes))
-        counts[self.pairs[:, 0], self.pairs[:, 1]] = self.counts
-        return counts
-
 
 def assign_block(
-    block: Block, store: Store, regions: HardRegions | SoftRegions, labels: Labels
+    block: Block, store: Store, regions: Regions, labels: Labels, n_jobs: int | None
 ) -> Assignment:
     """Find the regions of the rows, and put both into the store.
 
-    Rows without weight are left out. A block that an earlier, interrupted fit stored is
-    used as it is.
+    A block that an earlier, interrupted fit stored is used as it is.
     """
-    key = _key(block.number)
+    key = rows_key(block.number)
     if not store.has(key):
-        store.put(key, _assigned(block, regions, labels))
+        store.put(key, _assigned(block, block.rows(labels), regions, n_jobs))
     stored = store.get(key)
-    names = ("number", "n_rows", "distance", "pairs", "sizes", "counts")
-    return Assignment.from_arrays({name: stored[name] for name in names})
+    return Assignment.from_arrays(
+        {field.name: stored[field.name] for field in fields(Assignment)}
+    )
 
 
 def _assigned(
-    block: Block, regions: HardRegions | SoftRegions, labels: Labels
+    block: Block, rows: Rows, regions: Regions, n_jobs: int | None
 ) -> dict[str, Any]:
-    rows = block.rows(labels)
-    found, scores, distance = regions.search(rows.X)
-    present = rows.sample_weight > 0
-    pairs, kind = np.unique(
-        np.stack([found[present, 0], rows.class_index[present]], axis=1),
-        axis=0,
-        return_inverse=True,
-    )
-    kept = rows.penalty_weight > 0
-    return {
-        "X": rows.X if kept.all() else rows.X[kept],
-        "class_index": rows.class_index[kept],
-        "penalty_weight": rows.penalty_weight[kept],
-        "regions": found[kept],
-        "scores": scores[kept],
-        "number": np.array([block.number]),
-        "n_rows": np.array([np.count_nonzero(kept)]),
-        "distance": np.array(rows.sample_weight @ distance),
-        "pairs": pairs,
-        "sizes": np.bincount(kind, minlength=len(pairs)).astype(np.float64),
-        "counts": np.bincount(kind, rows.sample_weight[present], len(pairs)).astype(
-            np.float64
-        ),
+    """Make what the store keeps of a block: rows, codes and their assignment."""
+    found, scores, distance = regions.search(rows.X, n_jobs)
+    arrays = {
+        "X": rows.X,
+        "class_index": rows.class_index,
+        "penalty_weight": rows.penalty_weight,
+        "regions": found,
+        "scores": scores,
     }
+    kept = rows.penalty_weight > 0
+    # Rows in memory stay where they are; of others those without weight are left out.
+    if block.known is None and not kept.all():
+        arrays = {name: array[kept] for name, array in arrays.items()}
+    weight, nearest = rows.sample_weight, found[:, 0]
+    n_found = int(nearest.max()) + 1
+    sums = Assignment(
+        np.array([block.number]),
+        np.array([len(arrays["class_index"])]),
+        float(weight.sum()),
+        _weighted_sum(distance, weight),
+        _coded_squares(rows, regions, RegionCodes(found, scores)),
+        np.bincount(nearest[weight > 0], minlength=n_found),
+        rows.class_counts(nearest, n_found),
+    )
+    return arrays | sums.as_arrays()
+
+
+def _coded_squares(rows: Rows, regions: Regions, codes: RegionCodes) -> float:
+    if not isinstance(regions, LocalCoordinates):
+        return np.nan
+    norms = coded_squared_norms(rows.X, codes, np.inf, 0.0)
+    return _weighted_sum(norms, rows.sample_weight)
+
+
+def _weighted_sum(values: NDArray[Any], weight: NDArray[np.float64]) -> float:
+    """Sum as np.average does it, so that one block has the mean of rows in memory."""
+    return float(np.multiply(values, weight).sum())
 
 
 @dataclass(frozen=True)
@@ -124,25 +139,20 @@ class StoredRows:
     Attributes
     ----------
     store : Store
-    regions : HardRegions or SoftRegions
+    regions : HardRegions, SoftRegions or LocalCoordinates
     global_weight : float
         Of the global node in the code of every row; 0 without one.
     C : float
     """
 
     store: Store
-    regions: HardRegions | SoftRegions
+    regions: Regions
     global_weight: float
     C: float
 
-    @property
-    def n_nodes(self) -> int:
-        """Regions, and the global node if there is one."""
-        return self.regions.n_regions + int(self.global_weight > 0)
-
     def __call__(self, number: int) -> CodedRows:
         """Rows of a block."""
-        stored = self.store.get(_key(number))
+        stored = self.store.get(rows_key(number))
         codes = RegionCodes(stored["regions"], self.regions.weights(stored["scores"]))
         nodes, weights = with_global_node(
             codes, self.regions.n_regions, self.global_weight
@@ -151,5 +161,21 @@ class StoredRows:
         return CodedRows(stored["X"], stored["class_index"], bounds, nodes, weights)
 
 
-def _key(number: int) -> str:
+def rows_key(number: int) -> str:
+    """Key of the assigned rows of a block."""
     return f"rows-{number}"
+
+
+def with_global_node(
+    codes: RegionCodes, n_regions: int, global_weight: float
+) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    """Append the global node, if it has any weight."""
+    if global_weight == 0:
+        return codes.regions, codes.weights
+    shape = (codes.regions.shape[0], 1)
+    node = np.full(shape, n_regions, dtype=np.int32)
+    weight = np.full(shape, global_weight, dtype=codes.weights.dtype)
+    return (
+        np.concatenate([codes.regions, node], axis=1),
+        np.concatenate([codes.weights, weight], axis=1),
+    )

@@ -4,31 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from localsvm._checks import check_parameters, integer, one_of, real
-from localsvm.engine import Blocks, Labels, Statistics
+from localsvm.engine import Blocks
 from localsvm.estimators._base import check_solution
-from localsvm.estimators._metric import require_no_metric
 from localsvm.estimators._regional.base import BaseClusteredSVC
-from localsvm.estimators._regional.block_fit import (
-    fit_blocks,
-    memory_of_a_pass,
-    survey_blocks,
-)
 from localsvm.estimators._regional.bound import (
     GeneralizationBound,
     clustered_bound,
 )
-from localsvm.estimators._regional.fit import (
-    RegionalFit,
-    RegionalSettings,
-    fit_regional,
-)
+from localsvm.estimators._regional.fit import assign_regions
 from localsvm.estimators._regional.leave_one_out import unseen_decisions
-from localsvm.passes import PartClusterer
-from localsvm.rows import SCALED_C, Rows, intercept_constant, mean_squared_norm
+from localsvm.estimators._regional.model import RegionalFit
+from localsvm.estimators._regional.solve import solve_regions
+from localsvm.rows import SCALED_C, Rows, intercept_constant
 
 
 class ClusteredSVC(BaseClusteredSVC):
@@ -249,50 +239,23 @@ class ClusteredSVC(BaseClusteredSVC):
             C=real(0) | one_of("scale"),
         )
 
-    def _fit(self, rows: Rows) -> None:
-        self._fit_record(rows)
+    def _fit_partitions(self, blocks: Blocks) -> None:
+        self._fit_record(blocks)
 
-    def _fit_partitions(self, rows: Blocks) -> None:
-        require_no_metric(self)
-        self.metric_ = None
-        rows.require_memory(memory_of_a_pass(rows, self.n_nearest))
-        options = self._fit_options(rows.seed)
-        clusterer = PartClusterer(self.clusterer, self.n_regions, options.seed)
-        survey = survey_blocks(rows, clusterer, options)
-        labels = self._accept(survey)
-        mean = float(survey["squares"] / survey["mass"].sum())
-        settings = self._resolve(mean if 0 < mean < np.inf else 1.0)
-        fit = fit_blocks(rows, labels, survey, settings, options)
-        self._store(fit, options.clock.seconds)
-        check_solution(fit.solution, self)
-
-    def _resolve(self, mean_square: float) -> RegionalSettings:
-        """Settings for rows of such a mean squared norm."""
-        scaled = SCALED_C / mean_square
-        return self._settings(
-            C=scaled if isinstance(self.C, str) else float(self.C),
+    def _fit_record(self, blocks: Blocks) -> RegionalFit:
+        """Fit, store, and return what was stored."""
+        options = self._fit_options(blocks)
+        survey, labels = self._survey(blocks, options)
+        mean_square = survey.mean_squared_norm
+        is_scaled = isinstance(self.C, str)
+        settings = self._settings(
+            C=SCALED_C / mean_square if is_scaled else float(self.C),
             n_regions=self.n_regions,
             global_reg=float(self.global_reg),
             constant=intercept_constant(self, mean_square),
         )
-
-    def _accept(self, survey: Statistics) -> Labels:
-        """Check classes, their weights and the scales of the columns."""
-        mass = survey["mass"]
-        if not mass.any():
-            raise ValueError(
-                "Sample weights must contain at least one non-zero number."
-            )
-        self.classes_ = survey["classes"]
-        self._penalty_weight(self.classes_, np.arange(len(mass)), mass)
-        self._warn_of_scales(np.stack([survey["low"], survey["high"]]))
-        return Labels(self.classes_, self._class_weight(self.classes_, mass))
-
-    def _fit_record(self, rows: Rows) -> RegionalFit:
-        """Fit, store, and return what was stored."""
-        settings = self._resolve(mean_squared_norm(rows))
-        options = self._fit_options()
-        fit = fit_regional(rows, settings, options)
+        coded = assign_regions(blocks, labels, survey, settings, options)
+        fit = solve_regions(coded, settings, options)
         self._store(fit, options.clock.seconds)
         check_solution(fit.solution, self)
         return fit
@@ -328,7 +291,7 @@ class ClusteredSVC(BaseClusteredSVC):
         return scores.ravel() if len(self.classes_) == 2 else scores
 
     def _fit_held_out(self, rows: Rows) -> NDArray[Any]:
-        fit = self._fit_record(rows)
+        fit = self._fit_record(Blocks.in_memory(rows, self.n_jobs))
         decisions = fit.decide_training_rows(rows.X, self.n_jobs)
         return unseen_decisions(rows, fit, decisions).astype(rows.X.dtype)
 
