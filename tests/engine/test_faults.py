@@ -83,7 +83,7 @@ def run_fit(name, folder, *fault):
         ),
         ("ClusteredSVC", "localsvm.solvers:SelectiveDescent:finish", "2", 1),
         pytest.param(
-            *("ClusteredSVC", f"{PARTS}:evaluate_part", "1", 1), marks=pytest.mark.slow
+            *("ClusteredSVC", f"{PARTS}:evaluate_block", "1", 1), marks=pytest.mark.slow
         ),
         pytest.param(
             *("ClusteredSVC", f"{PARTS}:_remove_older", "2", 1), marks=pytest.mark.slow
@@ -296,7 +296,7 @@ def test_a_worker_that_dies_while_solving_does_not_matter(
     def kill_after_the_first_pass(client, pids):
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            if list(tmp_path.glob("*/solve-vectors-*-1.npy")):
+            if list(tmp_path.glob("*/solve-vectors-*-1")):
                 os.kill(pids[0], signal.SIGKILL)
                 killed.append(pids[0])
                 return
