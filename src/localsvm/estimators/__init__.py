@@ -15,7 +15,11 @@ from localsvm.estimators._mixture import (
     SoftmaxGate as SoftmaxGate,
     TwoLevelGate as TwoLevelGate,
 )
-from localsvm.estimators._reduced import ReducedModel as ReducedModel, ReducedSVC
+from localsvm.estimators._reduced import (
+    ReducedModel as ReducedModel,
+    ReducedSVC,
+    Reduction,
+)
 from localsvm.estimators._regional import (
     BaseRegionalSVC as BaseRegionalSVC,
     ClusteredSVC,
@@ -47,6 +51,7 @@ __all__ = [
     "MixtureSVC",
     "NeighborSVC",
     "ReducedSVC",
+    "Reduction",
     "StagedSVC",
     "SupportClusterSVC",
 ]
