@@ -19,7 +19,11 @@ from localsvm.estimators._mixture import (
     SoftmaxGate,
     TwoLevelGate as TwoLevelGate,
 )
-from localsvm.estimators._reduced import ReducedModel as ReducedModel, ReducedSVC
+from localsvm.estimators._reduced import (
+    ReducedModel as ReducedModel,
+    ReducedSVC,
+    Reduction,
+)
 from localsvm.estimators._regional import (
     BaseRegionalSVC as BaseRegionalSVC,
     ClusteredSVC,
@@ -53,6 +57,7 @@ __all__ = [
     "NeighborSVC",
     "PaperGate",
     "ReducedSVC",
+    "Reduction",
     "SoftmaxGate",
     "StagedSVC",
     "SupportClusterSVC",
