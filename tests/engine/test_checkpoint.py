@@ -371,7 +371,7 @@ def test_another_estimator_is_refused(tmp_path):
 
 
 def count_reads(monkeypatch):
-    from localsvm.engine import _parquet
+    from localsvm.engine._sources import _parquet
 
     reads, original = [], _parquet.ParquetPart.read
 

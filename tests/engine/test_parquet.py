@@ -280,7 +280,7 @@ def test_too_little_memory_is_no_broken_file(tmp_path):
 
 
 def test_what_pyarrow_cannot_allocate_is_a_memory_error(tmp_path, monkeypatch):
-    from localsvm.engine import _parquet
+    from localsvm.engine._sources import _parquet
 
     X, y, _ = make_rows(100)
     path = write_parquet(tmp_path / "rows.parquet", X, y)
