@@ -115,12 +115,12 @@ class StageFitter:
         plain = Preparation.learn(
             rows, setting.scaling, setting.n_components, self.seed
         )
-        if setting.metric is None:
+        if setting.gradient_metric is None:
             return plain
         first = self._first_model(rows.X.shape[0], _METRIC_C)
         first.set_params(max_time=self._time_left())
         learner = GradientMetric(
-            **_METRICS[setting.metric],
+            **_METRICS[setting.gradient_metric],
             estimator=first,
             max_rows=_metric_rows(rows.class_index),
             random_state=self.seed,
