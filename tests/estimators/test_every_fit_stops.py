@@ -43,7 +43,7 @@ KERNELS = {
 KERNEL_MODELS = {
     "LocalSVC": lambda n, C, tol, kernel: LocalSVC(n, C=C, tol=tol, **kernel),
     "LocalSVC, cells": lambda n, C, tol, kernel: LocalSVC(
-        min(n, 12), C=C, tol=tol, max_iter=-1, **kernel
+        min(n, 12), C=C, tol=tol, max_iter=10**7, **kernel
     ),
     "LocalSVCCV": lambda n, C, tol, kernel: LocalSVCCV(
         Cs=[C],

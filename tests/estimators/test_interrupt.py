@@ -79,7 +79,7 @@ def test_search_is_interrupted_on_any_number_of_threads(n_jobs):
     assert seconds_to_answer(prepare, n_classes=2) < 1.0
 
 
-ENDLESS = "C=1e6, tol=0, max_iter=-1"
+ENDLESS = "C=1e6, tol=0, max_iter=10**9"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ model.set_params(n_neighbors=200, n_assigned=1, kernel="{kernel}", neighbors="br
 def test_local_search_is_interrupted():
     prepare = """
 model = LocalSVCCV(n_neighbors=20, random_state=0).fit(X[:300], y[:300])
-model.set_params(Cs=[1e6], search_tol=0, max_iter=-1, n_neighbors=500, n_jobs=2)
+model.set_params(Cs=[1e6], search_tol=0, max_iter=10**9, n_neighbors=500, n_jobs=2)
 """
     call = "model.fit(X[:2500], y[:2500])"
     assert seconds_to_answer(prepare, call=call) < 1.0
