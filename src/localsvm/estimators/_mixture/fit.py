@@ -62,9 +62,6 @@ from localsvm.passes import (
 # The sharpness tau="scale", times the mean squared distance of a row to its centre.
 SCALED_TAU = 4.0
 
-# Name of the number of regions in the estimator, for errors.
-_N_REGIONS = "n_components"
-
 
 @dataclass(frozen=True)
 class Surveyed:
@@ -344,9 +341,7 @@ def _accepted(
 
 
 def _block_clusterer(settings: MixtureSettings, options: FitOptions) -> PartClusterer:
-    return PartClusterer(
-        settings.clusterer, settings.n_regions, options.seed, _N_REGIONS
-    )
+    return PartClusterer(settings.clusterer, settings.n_regions, options.seed)
 
 
 def _cluster(
@@ -359,9 +354,7 @@ def _cluster(
     """Fitted clusterer and its centres: of all rows in memory, else of a sample."""
     if blocks.is_in_memory:
         rows, wanted = stored.training(0), (settings.n_regions, options.seed)
-        clusterer = fit_clusterer(
-            settings.clusterer, rows, *wanted, options.n_jobs, _N_REGIONS
-        )
+        clusterer = fit_clusterer(settings.clusterer, rows, *wanted, options.n_jobs)
         return clusterer, centers_of(clusterer, rows)
     sample = surveyed.survey.sample
     assert sample is not None
