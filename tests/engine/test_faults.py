@@ -25,7 +25,7 @@ from engine_data import local_client, make_rows, same_bits, write_parquet
 from localsvm.engine import (
     Batches,
     FolderInUseError,
-    UnreadableBlockError,
+    UnreadablePartitionError,
     options,
 )
 
@@ -83,7 +83,7 @@ def run_fit(name, folder, *fault):
         ),
         ("ClusteredSVC", "localsvm.solvers:SelectiveDescent:finish", "2", 1),
         pytest.param(
-            *("ClusteredSVC", f"{PARTS}:evaluate_part", "1", 1), marks=pytest.mark.slow
+            *("ClusteredSVC", f"{PARTS}:evaluate_block", "1", 1), marks=pytest.mark.slow
         ),
         pytest.param(
             *("ClusteredSVC", f"{PARTS}:_remove_older", "2", 1), marks=pytest.mark.slow
@@ -144,7 +144,7 @@ def test_a_checkpoint_of_another_fit_is_refused(tmp_path):
 @pytest.fixture
 def waiting_fit(tmp_path):
     """A process that is in the middle of a fit until a file "go" is there."""
-    function = "localsvm.estimators._support_cluster.estimator:finish_merging"
+    function = "localsvm.estimators._support_cluster.fit:finish_merging"
     process = start_fit("SupportClusterSVC", tmp_path, function, "1", "wait")
     deadline = time.monotonic() + 120
     while not (tmp_path / "waiting").exists():
@@ -296,7 +296,7 @@ def test_a_worker_that_dies_while_solving_does_not_matter(
     def kill_after_the_first_pass(client, pids):
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            if list(tmp_path.glob("*/solve-vectors-*-1.npy")):
+            if list(tmp_path.glob("*/solve-vectors-*-1")):
                 os.kill(pids[0], signal.SIGKILL)
                 killed.append(pids[0])
                 return
@@ -331,7 +331,7 @@ def test_a_corrupt_row_group_loses_nothing(name, tmp_path, monkeypatch):
             # Threads that read ahead are still at it when the error is raised.
             with (
                 ended_threads(),
-                pytest.raises(UnreadableBlockError, match=message),
+                pytest.raises(UnreadablePartitionError, match=message),
             ):
                 clone(model).fit(path, "label", "weight")
             path.write_bytes(content)

@@ -3,8 +3,10 @@
 from localsvm.estimators._local import (
     BaseLocalSVC as BaseLocalSVC,
     GlobalModel as GlobalModel,
+    LocalModel as LocalModel,
     LocalSVC,
     LocalSVCCV,
+    NeighborIndex as NeighborIndex,
     NeighborSVC,
     Router as Router,
 )
@@ -17,7 +19,11 @@ from localsvm.estimators._mixture import (
     SoftmaxGate,
     TwoLevelGate as TwoLevelGate,
 )
-from localsvm.estimators._reduced import ReducedSVC
+from localsvm.estimators._reduced import (
+    ReducedModel as ReducedModel,
+    ReducedSVC,
+    Reduction,
+)
 from localsvm.estimators._regional import (
     BaseRegionalSVC as BaseRegionalSVC,
     ClusteredSVC,
@@ -34,6 +40,7 @@ from localsvm.estimators._staged import (
 )
 from localsvm.estimators._support_cluster import (
     ClusterMachine as ClusterMachine,
+    SupportClusterFit as SupportClusterFit,
     SupportClusterSVC,
     as_gaussians as as_gaussians,
 )
@@ -50,6 +57,7 @@ __all__ = [
     "NeighborSVC",
     "PaperGate",
     "ReducedSVC",
+    "Reduction",
     "SoftmaxGate",
     "StagedSVC",
     "SupportClusterSVC",

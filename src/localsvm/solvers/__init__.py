@@ -33,10 +33,9 @@ from localsvm.solvers._linear import (
     solve_codes_jointly,
     solve_overlapping,
 )
+from localsvm.solvers._local_models import Endings, LocalModels
 from localsvm.solvers._neighborhoods import (
-    Endings,
     LocalKernel,
-    LocalModels,
     cross_validate_neighborhoods,
     fit_neighborhoods,
 )

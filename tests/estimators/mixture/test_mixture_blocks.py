@@ -124,11 +124,11 @@ def test_expectation_and_gate_are_those_in_memory(form):
     assert np.abs(gate.coef - before.coef).max() > 0.01
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_support_vectors_are_those_in_memory(n_classes):
-    X, y, weight = make_rows(600, n_classes=n_classes)
-    # Duals of several components need not be unique: some see rows of one class.
-    one = CLOSE | {"n_regions": 1, "tol": 1e-9}
+def test_support_vectors_are_those_in_memory():
+    X, y, weight = make_rows(600, n_classes=2)
+    # Duals are not unique where the best decision is a constant, as it may be of a
+    # component or of a class against the rest.
+    one = CLOSE | {"n_regions": 1}
     whole = MixtureSVC(**one).fit(X, y, weight)
     parts = fit(Batches.of(X, y, weight, rows=ROWS), parameters=one)
     np.testing.assert_allclose(parts.n_support_, whole.n_support_, atol=3)
