@@ -25,14 +25,14 @@ from localsvm.cluster import (
     ThresholdClustering,
 )
 from localsvm.data import TableEncoder
-from localsvm.estimators import Reduction
+from localsvm.estimators import Reduction, SoftmaxGate
 
 WEIGHT_CHECKS = (
     "check_sample_weight_equivalence_on_dense_data",
     "check_sample_weight_equivalence_on_sparse_data",
 )
 TIGHT = {"tol": 1e-12, "max_iter": 100_000}
-TIGHT_MIXTURE = {"max_iter": 3, "svm_tol": 1e-12, "svm_max_iter": 2000}
+TIGHT_MIXTURE = {"em_max_iter": 3, "tol": 1e-12, "max_iter": 2000}
 GIVEN = {"C": 1.0, "cell_size": 5, "gamma_factor": 2.0, "kernel_C": 10.0}
 # The weight checks compare decision values to 1e-7. Near the optimum of the squared
 # hinge the gap is quadratic in the error, so there only the passes are limited.
@@ -87,13 +87,12 @@ def expected_failures(estimator):
         LocallyLinearSVC(n_regions=3, **TIGHT),
         LocallyLinearSVC(n_regions=3, coding="local_coordinates", **TIGHT),
         MixtureSVC(),
-        MixtureSVC(n_components=3, **TIGHT_MIXTURE),
-        MixtureSVC(n_components=3, gate="paper", **TIGHT_MIXTURE),
+        MixtureSVC(n_regions=3, **TIGHT_MIXTURE),
+        MixtureSVC(n_regions=3, gate="paper", **TIGHT_MIXTURE),
         MixtureSVC(
-            n_components=4,
-            levels=2,
+            n_regions=4,
+            gate=SoftmaxGate(levels=2, reg=1e-3),
             prior=0.02,
-            gate_reg=1e-3,
             **TIGHT_MIXTURE,
         ),
         NeighborSVC(),

@@ -19,6 +19,7 @@ import os, signal, sys, threading, time
 import numpy as np
 from localsvm import ClusteredSVC, ClusteredSVCCV, LocalSVC, LocalSVCCV, NeighborSVC
 from localsvm import LocallyLinearSVC, MixtureSVC, ReducedSVC, SupportClusterSVC
+from localsvm.estimators import SoftmaxGate
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal((30_000, 40)), rng.integers(0, {n_classes}, 30_000)
 {prepare}
@@ -152,12 +153,13 @@ X, y = rng.standard_normal((1500, 4000)), y[:1500]
 
 
 @pytest.mark.parametrize(
-    "slow", ["svm_tol=1e-15, svm_max_iter=10**9, C=1e6", "gate_steps=10**6"]
+    "slow", ["tol=1e-15, max_iter=10**9, C=1e6", "gate__steps=10**6"]
 )
 def test_mixture_is_interrupted(slow):
     prepare = f"""
-model = MixtureSVC(8, n_jobs=2, random_state=0).fit(X[:500], y[:500])
-model.set_params(max_iter=10**6, tol=0, {slow})
+model = MixtureSVC(8, gate=SoftmaxGate(), n_jobs=2, random_state=0)
+model.fit(X[:500], y[:500])
+model.set_params(em_max_iter=10**6, em_tol=0, {slow})
 """
     assert seconds_to_answer(prepare) < 1.0
 

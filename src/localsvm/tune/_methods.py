@@ -16,6 +16,7 @@ from localsvm.estimators import (
     LocalSVC,
     MixtureSVC,
     ReducedSVC,
+    SoftmaxGate,
     StagedSVC,
     SupportClusterSVC,
 )
@@ -179,7 +180,7 @@ _LOW, _HIGH = {"C": Times(0.1)}, {"C": Times(10)}
 _WIDE, _NARROW = {"gamma": Times(0.25)}, {"gamma": Times(4)}
 _WIDE_LOCAL = {"gamma": Times(0.25)}
 _FEW_ANCHORS = {"n_regions": Times(0.25)}
-_FEW_COMPONENTS = {"n_components": Times(0.5)}
+_FEW_COMPONENTS = {"n_regions": Times(0.5)}
 _JOINT = {"multi_class": "crammer_singer"}
 
 # In the order in which they start: the cheapest fit to a few rows first.
@@ -259,14 +260,14 @@ METHODS: Mapping[str, Method] = {
         exponent=1.0,
         axes={
             "C": Axis(_scale, _HALF_DECADE),
-            "n_components": Axis(_fixed(10), count=True),
+            "n_regions": Axis(_fixed(10), count=True),
         },
         variants=(
             _FEW_COMPONENTS,
             _LOW,
             {**_FEW_COMPONENTS, **_LOW},
             _HIGH,
-            {"gate_reg": 1e-4},
+            {"gate": SoftmaxGate(reg=1e-4)},
         ),
     ),
     "staged": Method(StagedSVC, exponent=1.0, scales_itself=True),
