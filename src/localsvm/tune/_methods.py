@@ -5,21 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from localsvm.estimators import (
-    ClusteredSVC,
-    LocallyLinearSVC,
-    LocalSVC,
-    MixtureSVC,
-    ReducedSVC,
-    SoftmaxGate,
-    StagedSVC,
-    SupportClusterSVC,
-)
+from localsvm.estimators import METHODS as ALL_METHODS, SoftmaxGate
 
 Params = dict[str, Any]
 
@@ -103,7 +95,7 @@ class Times:
 
 @dataclass(frozen=True)
 class Method:
-    """One of the library's estimators.
+    """How a method of the library takes part.
 
     Parameters
     ----------
@@ -184,9 +176,9 @@ _FEW_COMPONENTS = {"n_regions": Times(0.5)}
 _JOINT = {"multi_class": "crammer_singer"}
 
 # In the order in which they start: the cheapest fit to a few rows first.
-METHODS: Mapping[str, Method] = {
-    "reduced": Method(
-        ReducedSVC,
+_PARTS: Mapping[str, Callable[[type], Method]] = {
+    "reduced": partial(
+        Method,
         exponent=1.5,
         axes={"C": Axis(_fixed(10.0), _HALF_DECADE), "gamma": Axis(_gamma)},
         variants=(
@@ -198,15 +190,15 @@ METHODS: Mapping[str, Method] = {
             {"kernel": "linear", "C": Times(0.01)},
         ),
     ),
-    "clustered": Method(
-        ClusteredSVC,
+    "clustered": partial(
+        Method,
         exponent=1.1,
         axes={"C": Axis(_scale, _HALF_DECADE)},
         variants=(_LOW, _HIGH, {"n_regions": 8}, {"n_regions": 8, **_HIGH}),
         class_variants=(_JOINT, {**_JOINT, **_LOW}, {**_JOINT, **_HIGH}),
     ),
-    "locally-linear": Method(
-        LocallyLinearSVC,
+    "locally-linear": partial(
+        Method,
         exponent=1.1,
         axes={
             "C": Axis(_scale, _HALF_DECADE),
@@ -220,8 +212,8 @@ METHODS: Mapping[str, Method] = {
             {**_FEW_ANCHORS, "coding": "local_coordinates"},
         ),
     ),
-    "local": Method(
-        LocalSVC,
+    "local": partial(
+        Method,
         exponent=1.1,
         axes={
             "C": Axis(_fixed(10.0), _HALF_DECADE),
@@ -238,8 +230,8 @@ METHODS: Mapping[str, Method] = {
             {"n_neighbors": Times(2), **_WIDE_LOCAL},
         ),
     ),
-    "support-cluster": Method(
-        SupportClusterSVC,
+    "support-cluster": partial(
+        Method,
         exponent=1.0,
         axes={
             "C": Axis(_fixed(2000.0), _HALF_DECADE),
@@ -255,8 +247,8 @@ METHODS: Mapping[str, Method] = {
             {**_HIGH, "n_clusters": Times(2)},
         ),
     ),
-    "mixture": Method(
-        MixtureSVC,
+    "mixture": partial(
+        Method,
         exponent=1.0,
         axes={
             "C": Axis(_scale, _HALF_DECADE),
@@ -270,5 +262,9 @@ METHODS: Mapping[str, Method] = {
             {"gate": SoftmaxGate(reg=1e-4)},
         ),
     ),
-    "staged": Method(StagedSVC, exponent=1.0, scales_itself=True),
+    "staged": partial(Method, exponent=1.0, scales_itself=True),
+}
+_CANDIDATES = {each.name: each.estimator for each in ALL_METHODS if each.is_candidate}
+METHODS: Mapping[str, Method] = {
+    name: take_part(_CANDIDATES[name]) for name, take_part in _PARTS.items()
 }
