@@ -186,6 +186,7 @@ METHODS = (
         reason="codes that sum to one",
         guide="locally_linear",
         golden="anchors",
+        on_blocks="as `ClusteredSVC`",
     ),
 )
 DEFAULT_METHOD = METHODS[0]
