@@ -26,8 +26,10 @@ from localsvm.estimators._regional import (
     RegionalModel as RegionalModel,
 )
 from localsvm.estimators._staged import (
+    CellModel as CellModel,
     Preparation as Preparation,
     QuantileMap as QuantileMap,
+    StagedModel as StagedModel,
     StagedSVC,
 )
 from localsvm.estimators._support_cluster import (

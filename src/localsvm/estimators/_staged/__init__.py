@@ -1,10 +1,14 @@
 """StagedSVC: regions of linear SVMs, then RBF SVMs for the hard rows."""
 
 from localsvm.estimators._staged.estimator import StagedSVC
+from localsvm.estimators._staged.model import StagedModel
 from localsvm.estimators._staged.preparation import Preparation, QuantileMap
+from localsvm.estimators._staged.stages import CellModel
 
 __all__ = [
+    "CellModel",
     "Preparation",
     "QuantileMap",
+    "StagedModel",
     "StagedSVC",
 ]
