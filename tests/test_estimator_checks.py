@@ -25,6 +25,7 @@ from localsvm.cluster import (
     ThresholdClustering,
 )
 from localsvm.data import TableEncoder
+from localsvm.estimators import Reduction
 
 WEIGHT_CHECKS = (
     "check_sample_weight_equivalence_on_dense_data",
@@ -100,12 +101,9 @@ def expected_failures(estimator):
         NeighborSVC(n_neighbors=5, metric=GradientMetric(), tol=1e-12),
         ReducedSVC(),
         ReducedSVC(kernel="linear", tol=1e-9),
-        ReducedSVC(method="reduce", tol=1e-10),
+        ReducedSVC(reduction=Reduction(), tol=1e-10),
         ReducedSVC(
-            method="reduce",
-            representative="pseudo_center",
-            use_bounds=False,
-            band=0.0,
+            reduction=Reduction("pseudo_center", use_bounds=False, band=0.0),
             tol=1e-10,
         ),
         StagedSVC(),

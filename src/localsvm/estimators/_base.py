@@ -239,34 +239,14 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         self, y: NDArray[Any], class_index: NDArray[Any], weight: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Weights times class weights, of two classes at least and not all zero."""
-        if len(self.classes_) < 2:
-            raise ValueError(
-                "The number of classes has to be greater than one; got "
-                f"{len(self.classes_)} class ({self.classes_.tolist()[0]!r})."
-            )
-        own = self._class_weight(y, weight)[class_index]
-        penalty_weight: NDArray[np.float64] = weight * own
-        if not penalty_weight.any():
-            raise ValueError(
-                f"class_weight={self.class_weight!r} leaves no row with a positive "
-                "weight; expected at least one class of the data above 0."
-            )
-        return penalty_weight
+        del y
+        return weigh_rows(self.class_weight, self.classes_, class_index, weight)
 
     def _class_weight(
         self, y: NDArray[Any], weight: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Weight of each class; "balanced" counts rows by their sample weight."""
-        class_weight: Any = self.class_weight
-        if isinstance(class_weight, str):
-            mass = np.array([weight[y == label].sum() for label in self.classes_])
-            present = mass > 0
-            balanced = np.ones(len(mass))
-            balanced[present] = weight.sum() / (present.sum() * mass[present])
-            return balanced
-        return np.asarray(
-            compute_class_weight(class_weight, classes=self.classes_, y=y), dtype=float
-        )
+        return weigh_classes(self.class_weight, self.classes_, y, weight)
 
     def _check_query_rows(self, X: Any) -> Any:
         """Validate the rows and map them by the metric."""
@@ -299,6 +279,46 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def weigh_rows(
+    class_weight: Any,
+    classes: NDArray[Any],
+    class_index: NDArray[Any],
+    weight: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Weights times class weights, of two classes at least and not all zero."""
+    if len(classes) < 2:
+        raise ValueError(
+            "The number of classes has to be greater than one; got "
+            f"{len(classes)} class ({classes.tolist()[0]!r})."
+        )
+    own = weigh_classes(class_weight, classes, classes[class_index], weight)
+    penalty_weight: NDArray[np.float64] = weight * own[class_index]
+    if not penalty_weight.any():
+        raise ValueError(
+            f"class_weight={class_weight!r} leaves no row with a positive "
+            "weight; expected at least one class of the data above 0."
+        )
+    return penalty_weight
+
+
+def weigh_classes(
+    class_weight: Any,
+    classes: NDArray[Any],
+    y: NDArray[Any],
+    weight: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Weight of each class; "balanced" counts rows by their sample weight."""
+    if isinstance(class_weight, str):
+        mass = np.array([weight[y == label].sum() for label in classes])
+        present = mass > 0
+        balanced = np.ones(len(mass))
+        balanced[present] = weight.sum() / (present.sum() * mass[present])
+        return balanced
+    return np.asarray(
+        compute_class_weight(class_weight, classes=classes, y=y), dtype=float
+    )
 
 
 def winning_labels(classes: NDArray[Any], scores: NDArray[Any]) -> NDArray[Any]:

@@ -184,21 +184,22 @@ def test_margin_is_at_most_that_of_a_fit_without_the_row():
 
 def test_second_stage_in_one_model_has_the_width_of_all_rows():
     rows = scaled_rows()
-    model = fit_second(rows, SETTING, None, make_options())
-    assert model.n_regions_ == 1
-    assert model.n_neighbors_ == 200
-    assert model.gamma_[0] == pytest.approx(2.0 / typical_distance(rows.X))
-    assert model.C_[0] == 10.0
+    fit = fit_second(rows, SETTING, None, make_options()).fit
+    assert fit.model.n_regions == 1
+    assert fit.n_neighbors == 200
+    assert fit.report.gamma[0] == pytest.approx(2.0 / typical_distance(rows.X))
+    assert fit.report.C[0] == 10.0
 
 
 def test_second_stage_in_cells_has_a_width_for_each():
     rows = scaled_rows()
-    model = fit_second(rows, SETTING, 50, make_options())
-    assert model.n_neighbors_ == 50
-    solved = model.gamma_[model.C_ > 0]
+    fit = fit_second(rows, SETTING, 50, make_options()).fit
+    assert fit.n_neighbors == 50
+    solved = fit.report.gamma[fit.report.C > 0]
     assert len(np.unique(solved)) > 1
-    twice = fit_second(rows, replace(SETTING, gamma_factor=4.0), 50, make_options())
-    np.testing.assert_allclose(twice.gamma_[twice.C_ > 0], 2 * solved)
+    wider = replace(SETTING, gamma_factor=4.0)
+    twice = fit_second(rows, wider, 50, make_options()).fit.report
+    np.testing.assert_allclose(twice.gamma[twice.C > 0], 2 * solved)
 
 
 @pytest.mark.parametrize("cell_size", [None, 50])
@@ -216,7 +217,9 @@ def test_trial_of_a_second_stage_is_its_fit(n_classes, cell_size):
         strict=True,
     ):
         setting = replace(SETTING, gamma_factor=gamma_factor, kernel_C=kernel_C)
-        fitted = fit_second(train, setting, cell_size, options)._decide(held_out)
+        fitted = fit_second(train, setting, cell_size, options).fit.model.decide(
+            held_out, 1
+        )
         if n_classes == 2:
             np.testing.assert_allclose(score, fitted, atol=0.15)
         else:

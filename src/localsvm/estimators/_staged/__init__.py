@@ -3,10 +3,8 @@
 from localsvm.estimators._staged.estimator import StagedSVC
 from localsvm.estimators._staged.model import StagedModel
 from localsvm.estimators._staged.preparation import Preparation, QuantileMap
-from localsvm.estimators._staged.stages import CellModel
 
 __all__ = [
-    "CellModel",
     "Preparation",
     "QuantileMap",
     "StagedModel",

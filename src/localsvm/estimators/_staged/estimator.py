@@ -27,7 +27,11 @@ from localsvm.estimators._staged.grid import Grid
 from localsvm.estimators._staged.preparation import SCALINGS
 from localsvm.estimators._staged.search import Choice, choose
 from localsvm.estimators._staged.setting import StageOptions, StageSizes
-from localsvm.estimators._staged.stages import METRICS, first_stage_estimator
+from localsvm.estimators._staged.stages import (
+    METRICS,
+    first_stage_estimator,
+    second_stage_estimator,
+)
 from localsvm.rows import MergedRows, Rows
 
 
@@ -277,11 +281,16 @@ class StagedSVC(BaseStagedSVC):
         self.first_stage_ = first_stage_estimator(
             fit.rows, fit.first.fit.settings.C, options
         )._adopt(fit.first.fit, fit.rows, self.classes_, fit.first.seconds)
-        self.second_stage_ = fit.second
+        self.second_stage_ = None
         stages: list[Any] = [self.first_stage_]
         if fit.second is not None:
-            fit.second.classes_ = self.classes_
-            stages.append(fit.second)
+            second = fit.second
+            self.second_stage_ = second_stage_estimator(
+                second, choice.setting, fit.cell_size, options
+            )._adopt(
+                second.fit, second.rows, second.merged, self.classes_, second.seconds
+            )
+            stages.append(self.second_stage_)
         self.region_sizes_ = np.concatenate([each.region_sizes_ for each in stages])
         self.region_class_counts_ = np.concatenate(
             [each.region_class_counts_ for each in stages]

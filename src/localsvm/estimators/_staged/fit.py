@@ -13,12 +13,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from localsvm._checks import level_of_caller
 from localsvm._clock import StageClock
-from localsvm.estimators._local import LocalSVC
 from localsvm.estimators._staged.model import StagedModel
-from localsvm.estimators._staged.setting import StagedSetting, StageOptions
+from localsvm.estimators._staged.setting import HardRows, StagedSetting, StageOptions
 from localsvm.estimators._staged.stages import (
-    CellModel,
     FirstStage,
+    SecondStage,
     fit_first,
     fit_second,
     learn_preparation,
@@ -44,11 +43,9 @@ class StagedFit:
     rows : Rows
         Those rows, prepared.
     first : FirstStage
-    second : LocalSVC or None
-    n_hard : int
-        Rows of the second stage.
-    cell_size : int or None
-        Rows of a cell of the second stage; None is one model.
+    second : SecondStage or None
+    hard : HardRows or None
+        Rows of the second stage among the fitted ones.
     in_full : bool, default=True
         Whether all rows were fitted, to ``tol`` and ``max_iter``.
     """
@@ -57,10 +54,29 @@ class StagedFit:
     index: NDArray[np.intp]
     rows: Rows
     first: FirstStage
-    second: LocalSVC | None = None
-    n_hard: int = 0
-    cell_size: int | None = None
+    second: SecondStage | None = None
+    hard: HardRows | None = None
     in_full: bool = True
+
+    @property
+    def n_hard(self) -> int:
+        """Rows of the second stage."""
+        return 0 if self.hard is None else len(self.hard.index)
+
+    @property
+    def cell_size(self) -> int | None:
+        """Rows of a cell of the second stage; None is one model."""
+        return None if self.hard is None else self.hard.cell_size
+
+    @property
+    def n_support(self) -> NDArray[np.intp]:
+        """Fitted rows of each class with a non-zero dual in either stage."""
+        support = (self.first.fit.duals != 0).any(axis=0)
+        if self.second is not None and self.hard is not None:
+            support[self.hard.index] |= self.second.is_support
+        return np.bincount(
+            self.rows.class_index[support], minlength=self.rows.n_classes
+        )
 
     @property
     def stage(self) -> NDArray[np.int64]:
@@ -128,13 +144,12 @@ def _fit_stages(
         hard = options.sizes.hard_rows(first.margin, setting.cell_size)
         second = fit_second(rows.take(hard.index), setting, hard.cell_size, options)
     return StagedFit(
-        replace(model, second=CellModel(second)),
+        replace(model, second=second.fit.model),
         index,
         rows,
         first,
         second,
-        len(hard.index),
-        hard.cell_size,
+        hard,
     )
 
 
@@ -155,7 +170,7 @@ def _floor(options: StageOptions) -> StageOptions:
     return replace(
         options,
         tol=max(options.tol, _FLOOR_TOL),
-        max_iter=min(options.max_iter, _FLOOR_ITERATIONS),
+        max_iter=min(options.n_passes, _FLOOR_ITERATIONS),
         clock=StageClock(seconds=options.clock.seconds),
     )
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from localsvm.cluster import RegionCodes
+from localsvm.estimators._local import LocalModel
 from localsvm.estimators._regional import RegionalModel, Regions, confidences
 from localsvm.estimators._staged.preparation import Preparation
 
@@ -33,7 +34,7 @@ class StagedModel:
     preparation: Preparation
     regions: Regions
     first: RegionalModel
-    second: Any
+    second: LocalModel | None
     threshold: float
 
     def decide(self, X: Any, n_jobs: int | None) -> NDArray[Any]:
@@ -84,7 +85,7 @@ class StagedModel:
         return self.preparation.pull_back_scaled(self.first.coef[:-1])
 
     @property
-    def _cells(self) -> Any:
+    def _cells(self) -> LocalModel:
         """The second stage, of a model that has one."""
         assert self.second is not None
         return self.second

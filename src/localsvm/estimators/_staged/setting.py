@@ -23,6 +23,7 @@ MOST_PAIRED_CLASSES = 50
 
 _FEWEST_TRIAL_ROWS = 2000
 _SEARCH_TOL = 0.1
+_PASSES = 100
 
 
 @dataclass(frozen=True)
@@ -140,8 +141,8 @@ class StageOptions:
     n_regions : int or "auto"
     tol : float
         As in :class:`~localsvm.StagedSVC`.
-    max_iter : int
-        Passes of the first stage's solver.
+    max_iter : int or None
+        Passes of the first stage's solver; None is 100.
     n_jobs : int or None
     clock : StageClock
     sizes : StageSizes
@@ -150,10 +151,15 @@ class StageOptions:
     seed: int
     n_regions: int | str = "auto"
     tol: float = 0.05
-    max_iter: int = 100
+    max_iter: int | None = None
     n_jobs: int | None = None
     clock: StageClock = field(default_factory=StageClock)
     sizes: StageSizes = field(default_factory=StageSizes)
+
+    @property
+    def n_passes(self) -> int:
+        """Limit of the first stage's solver."""
+        return _PASSES if self.max_iter is None else self.max_iter
 
     @property
     def max_time(self) -> float | None:

@@ -13,11 +13,18 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import row_norms
 
-from localsvm._checks import scales_already_told
+from localsvm._checks import check_squares, scales_already_told
 from localsvm._clock import StageClock
-from localsvm.cluster import SampledKMeans
+from localsvm._seeds import draw_seed
+from localsvm.cluster import SampledKMeans, neighborhood_sizes
 from localsvm.estimators._base import check_solution
-from localsvm.estimators._local import LocalSVC
+from localsvm.estimators._local import (
+    LocalFit,
+    LocalOptions,
+    LocalSettings,
+    LocalSVC,
+    fit_local,
+)
 from localsvm.estimators._regional import (
     ClusteredSVC,
     FitOptions,
@@ -35,7 +42,9 @@ from localsvm.estimators._staged.setting import (
     StagedSetting,
     StageOptions,
 )
-from localsvm.rows import Rows
+from localsvm.kernels import Kernel
+from localsvm.rows import MergedRows, Rows
+from localsvm.solvers import LocalKernel
 
 # Of dense copies of hard rows that came as CSR.
 LARGEST_DENSE_BYTES = 1 << 30
@@ -76,6 +85,32 @@ class FirstStage:
     seconds: dict[str, float]
 
 
+@dataclass(frozen=True)
+class SecondStage:
+    """RBF SVMs of the hard rows.
+
+    Attributes
+    ----------
+    fit : LocalFit
+    rows : Rows
+        The hard ones of the prepared rows.
+    merged : MergedRows
+        Those that the preparation has left distinct.
+    seconds : dict of str to float
+        Seconds of the fit by stage.
+    """
+
+    fit: LocalFit
+    rows: Rows
+    merged: MergedRows
+    seconds: dict[str, float]
+
+    @property
+    def is_support(self) -> NDArray[np.bool_]:
+        """Whether each of the rows is a support vector of any cell."""
+        return np.isin(self.merged.kind, self.fit.support)
+
+
 def learn_preparation(
     rows: Rows, setting: StagedSetting, options: StageOptions
 ) -> Preparation:
@@ -114,7 +149,7 @@ def fit_first(
     run = FitOptions(
         seed=options.seed,
         tol=options.tol,
-        max_iter=options.max_iter,
+        max_iter=options.n_passes,
         n_jobs=options.n_jobs,
         clock=StageClock(options.clock.remaining()),
     )
@@ -138,48 +173,57 @@ def fit_first(
 
 def fit_second(
     rows: Rows, setting: StagedSetting, cell_size: int | None, options: StageOptions
-) -> LocalSVC:
+) -> SecondStage:
     """Fit RBF SVMs to the hard ones of the prepared rows, in cells or as one."""
     rows = replace(rows, X=densified(rows.X))
-    model = LocalSVC(
-        cell_size or rows.n_rows,
-        n_assigned=None if cell_size else rows.n_rows,
+    check_squares(rows.X)
+    gamma = 1.0 if cell_size else 1.0 / typical_distance(rows.X)
+    kernel = Kernel("rbf", gamma * setting.gamma_factor)
+    settings = LocalSettings(
+        *neighborhood_sizes(*_cover_sizes(rows, cell_size), rows.n_rows),
+        LocalKernel(kernel, setting.kernel_C, local_gamma=cell_size is not None),
+        route="center",
+    )
+    run = LocalOptions(
+        draw_seed(options.seed),
+        options.tol,
+        n_jobs=options.n_jobs,
+        clock=StageClock(_time_left(options)),
+    )
+    with run.clock.stage("merge"):
+        merged = rows.merged(run.seed)
+    fit = fit_local(merged.rows, settings, run)
+    check_solution(fit.report.endings, replace(options, max_iter=None))
+    return SecondStage(fit, rows, merged, run.clock.seconds)
+
+
+def _cover_sizes(rows: Rows, cell_size: int | None) -> tuple[int, int | None]:
+    """Rows of a cell, and how many of them it answers; one cell answers all."""
+    return (cell_size, None) if cell_size else (rows.n_rows, rows.n_rows)
+
+
+def second_stage_estimator(
+    second: SecondStage,
+    setting: StagedSetting,
+    cell_size: int | None,
+    options: StageOptions,
+) -> LocalSVC:
+    """Unfitted estimator of the second stage."""
+    n_neighbors, n_assigned = _cover_sizes(second.rows, cell_size)
+    width: dict[str, Any] = {"gamma": second.fit.model.kernel.gamma}
+    if cell_size:
+        width = {"gamma": "local", "gamma_factor": setting.gamma_factor}
+    return LocalSVC(
+        n_neighbors,
+        n_assigned=n_assigned,
         C=setting.kernel_C,
-        gamma="local" if cell_size else 1.0 / typical_distance(rows.X),
-        gamma_factor=setting.gamma_factor,
+        **width,
         route="center",
         tol=options.tol,
-        max_time=_time_left(options),
+        max_time=options.max_time,
         random_state=options.seed,
         n_jobs=options.n_jobs,
     )
-    model.classes_ = np.arange(rows.n_classes)
-    model.n_features_in_ = rows.X.shape[1]
-    model.metric_ = None
-    model._fit(rows)
-    return model
-
-
-@dataclass(frozen=True)
-class CellModel:
-    """Answers of a fitted LocalSVC."""
-
-    estimator: LocalSVC
-
-    def route(self, Z: Any, n_jobs: int | None) -> NDArray[np.int64]:
-        """Cell that answers each row."""
-        del n_jobs
-        return self.estimator._find_regions(Z)
-
-    def decide(self, Z: Any, n_jobs: int | None) -> NDArray[Any]:
-        """Decisions of the cells."""
-        del n_jobs
-        return self.estimator._decide(Z)
-
-    def gradients(self, Z: Any, n_jobs: int | None) -> NDArray[np.float64]:
-        """Gradients of the decisions."""
-        del n_jobs
-        return self.estimator._gradients(Z)
 
 
 def first_stage_estimator(rows: Rows, C: float, options: StageOptions) -> ClusteredSVC:
@@ -192,7 +236,7 @@ def first_stage_estimator(rows: Rows, C: float, options: StageOptions) -> Cluste
         multi_class="crammer_singer",
         intercept_scaling=1.0,
         tol=options.tol,
-        max_iter=options.max_iter,
+        max_iter=options.n_passes,
         max_time=options.max_time,
         random_state=options.seed,
         n_jobs=options.n_jobs,

@@ -224,7 +224,8 @@ def _score_cells(
     cover = NeighborhoodCover(
         grid.cell_size, random_state=draw_seed(options.seed), n_jobs=options.n_jobs
     ).fit(train)
-    route = Router.to_centers(train, cover).route(rows.X[n_train:], options.n_jobs)
+    router = Router.to_centers(train[cover.center_indices_], cover.neighbors)
+    route = router.route(rows.X[n_train:], options.n_jobs)
     used, cell = np.unique(route, return_inverse=True)
     by_cell = np.split(
         held_out[np.argsort(cell, kind="stable")], np.cumsum(np.bincount(cell))[:-1]

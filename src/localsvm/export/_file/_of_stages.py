@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from localsvm.estimators import (
-    CellModel,
     ClusteredSVC,
     LocalSVC,
     Preparation,
@@ -140,7 +139,7 @@ def _make(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
         preparation,
         first.regions_,
         first._model,
-        None if second is None else CellModel(second),
+        None if second is None else second._model,
         threshold,
     )
     return unfitted
