@@ -235,7 +235,7 @@ METHODS: Mapping[str, Method] = {
         SupportClusterSVC,
         exponent=1.0,
         axes={
-            "C": Axis(_fixed(2000.0), _HALF_DECADE),
+            "C": Axis(_fixed(10.0), _HALF_DECADE),
             "gamma": Axis(_gamma),
             "n_clusters": Axis(_fixed(200), count=True),
         },
