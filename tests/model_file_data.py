@@ -51,6 +51,7 @@ from localsvm.cluster import (
     ThresholdClustering,
 )
 from localsvm.data import TableEncoder
+from localsvm.estimators import Reduction
 from localsvm.kernels import Kernel
 
 # Golden files hold models of these rows: they stay as they are.
@@ -91,7 +92,7 @@ DATA = {
 }
 STAGED = {
     "scaling": "none",
-    "metric": None,
+    "gradient_metric": None,
     "C": 1.0,
     "cell_size": None,
     "gamma_factor": 2.0,
@@ -265,7 +266,7 @@ CASES = {
         _mixture(gate="paper", levels=2, n_groups=2, prior=0.0),
     ),
     "reduced": ("three", ReducedSVC()),
-    "reduced-linear": ("two", ReducedSVC(kernel="linear", method="reduce")),
+    "reduced-linear": ("two", ReducedSVC(kernel="linear", reduction=Reduction())),
     "reduced-csr": ("csr", ReducedSVC(kernel="poly", clusterer=PDDP(5))),
     "clusters": ("three", _clusters()),
     "clusters-full": ("two", _clusters(covariance="full", kernel_form="paper")),
@@ -280,7 +281,7 @@ CASES = {
     "staged": ("three", StagedSVC(random_state=0)),
     "staged-quantile": (
         "named",
-        StagedSVC(**STAGED | {"scaling": "quantile", "metric": "full"}),
+        StagedSVC(**STAGED | {"scaling": "quantile", "gradient_metric": "full"}),
     ),
     "staged-cells": (
         "two",

@@ -25,6 +25,7 @@ from localsvm.cluster import (
     ThresholdClustering,
 )
 from localsvm.data import TableEncoder
+from localsvm.estimators import Reduction
 
 WEIGHT_CHECKS = (
     "check_sample_weight_equivalence_on_dense_data",
@@ -100,16 +101,15 @@ def expected_failures(estimator):
         NeighborSVC(n_neighbors=5, metric=GradientMetric(), tol=1e-12),
         ReducedSVC(),
         ReducedSVC(kernel="linear", tol=1e-9),
-        ReducedSVC(method="reduce", tol=1e-10),
+        ReducedSVC(reduction=Reduction(), tol=1e-10),
         ReducedSVC(
-            method="reduce",
-            representative="pseudo_center",
-            use_bounds=False,
-            band=0.0,
+            reduction=Reduction("pseudo_center", use_bounds=False, band=0.0),
             tol=1e-10,
         ),
         StagedSVC(),
-        StagedSVC(scaling="standard", metric="diagonal", threshold=1.0, **GIVEN),
+        StagedSVC(
+            scaling="standard", gradient_metric="diagonal", threshold=1.0, **GIVEN
+        ),
         SupportClusterSVC(),
         SupportClusterSVC(n_clusters=4, tol=1e-12),
         SupportClusterSVC(

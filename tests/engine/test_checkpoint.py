@@ -33,11 +33,11 @@ MODELS = {
 }
 # Called when all rows have been read, and what stems from them is in the checkpoint.
 LATE = {
-    "ClusteredSVC": "_part_solver:PartSolver:run",
-    "LocalSVC": "_local:solve_cells",
-    "MixtureSVC": "_mixture_part_steps:PartitionSteps:maximize",
-    "ReducedSVC": "_reduced_partitions:ReducedPartitionFit:_solve",
-    "SupportClusterSVC": "_support_cluster.fit:finish_merging",
+    "ClusteredSVC": "passes._linear_solver:PartSolver:run",
+    "LocalSVC": "estimators._local.passes:solve_cells",
+    "MixtureSVC": "estimators._mixture.em:maximize",
+    "ReducedSVC": "estimators._reduced.passes:ReducedPartitionFit:_solve",
+    "SupportClusterSVC": "estimators._support_cluster.fit:finish_merging",
 }
 PLACES = {
     "batches": "batch 0",
@@ -72,7 +72,7 @@ def interrupt(*arguments, **named):
 def stop(model, arguments, state, **settings):
     """Interrupt a fit late."""
     module, *outer, name = LATE[type(model).__name__].split(":")
-    owner = importlib.import_module(f"localsvm.estimators.{module}")
+    owner = importlib.import_module(f"localsvm.{module}")
     for part in outer:
         owner = getattr(owner, part)
 

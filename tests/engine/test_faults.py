@@ -25,14 +25,14 @@ from engine_data import local_client, make_rows, same_bits, write_parquet
 from localsvm.engine import (
     Batches,
     FolderInUseError,
-    UnreadableBlockError,
+    UnreadablePartitionError,
     options,
 )
 
 # How often a method reads its rows.
 N_PASSES = {"SupportClusterSVC": 1, "ClusteredSVC": 2}
 PARTS = "localsvm.passes._linear_solver"
-STEPS = "localsvm.estimators._mixture.block_steps"
+MIXTURE = "localsvm.estimators._mixture"
 REDUCED = "localsvm.estimators._reduced.passes"
 
 
@@ -83,18 +83,18 @@ def run_fit(name, folder, *fault):
         ),
         ("ClusteredSVC", "localsvm.solvers:SelectiveDescent:finish", "2", 1),
         pytest.param(
-            *("ClusteredSVC", f"{PARTS}:evaluate_part", "1", 1), marks=pytest.mark.slow
+            *("ClusteredSVC", f"{PARTS}:evaluate_block", "1", 1), marks=pytest.mark.slow
         ),
         pytest.param(
             *("ClusteredSVC", f"{PARTS}:_remove_older", "2", 1), marks=pytest.mark.slow
         ),
         ("MixtureSVC", "localsvm.solvers:SelectiveDescent:finish", "20", 1),
         pytest.param(
-            *("MixtureSVC", f"{STEPS}:PartitionSteps:write_down", "2", 1),
+            *("MixtureSVC", f"{MIXTURE}.em:save_em", "2", 1),
             marks=pytest.mark.slow,
         ),
         pytest.param(
-            *("MixtureSVC", f"{STEPS}:MixtureFiles:remove_shares", "25", 1),
+            *("MixtureSVC", f"{MIXTURE}.blocks:StoredRows:drop_shares", "25", 1),
             marks=pytest.mark.slow,
         ),
         ("ReducedSVC", f"{REDUCED}:check_part", "30", 1),
@@ -296,7 +296,7 @@ def test_a_worker_that_dies_while_solving_does_not_matter(
     def kill_after_the_first_pass(client, pids):
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            if list(tmp_path.glob("*/solve-vectors-*-1.npy")):
+            if list(tmp_path.glob("*/solve-vectors-*-1")):
                 os.kill(pids[0], signal.SIGKILL)
                 killed.append(pids[0])
                 return
@@ -331,7 +331,7 @@ def test_a_corrupt_row_group_loses_nothing(name, tmp_path, monkeypatch):
             # Threads that read ahead are still at it when the error is raised.
             with (
                 ended_threads(),
-                pytest.raises(UnreadableBlockError, match=message),
+                pytest.raises(UnreadablePartitionError, match=message),
             ):
                 clone(model).fit(path, "label", "weight")
             path.write_bytes(content)

@@ -128,11 +128,14 @@ model.set_params(n_clusters=3000)
     assert seconds_to_answer(prepare, n_classes=2) < 1.0
 
 
-@pytest.mark.parametrize(("method", "n_classes"), [("all", 2), ("reduce", 3)])
-def test_exact_solve_is_interrupted(method, n_classes):
+@pytest.mark.parametrize(
+    ("reduction", "n_classes"), [("None", 2), ("estimators.Reduction()", 3)]
+)
+def test_exact_solve_is_interrupted(reduction, n_classes):
     prepare = f"""
+from localsvm import estimators
 model = ReducedSVC(n_jobs=2).fit(X[:300], y[:300])
-model.set_params(C=1e12, gamma=1e-4, tol=1e-12, method="{method}")
+model.set_params(C=1e12, gamma=1e-4, tol=1e-12, reduction={reduction})
 """
     call = "model.fit(X[:2000], y[:2000])"
     assert seconds_to_answer(prepare, n_classes, call) < 1.0
@@ -142,7 +145,7 @@ def test_interrupt_is_answered_by_a_solver_that_is_slow_to_stop():
     """Wide rows and no cache: many looks at the signals pass before the solver ends."""
     prepare = """
 model = ReducedSVC(n_jobs=1).fit(X[:300], y[:300])
-model.set_params(C=1e3, tol=1e-12, method="all", cache_size=1e-3)
+model.set_params(C=1e3, tol=1e-12, reduction=None, cache_size=1e-3)
 X, y = rng.standard_normal((1500, 4000)), y[:1500]
 """
     seconds_to_answer(prepare)

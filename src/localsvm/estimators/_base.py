@@ -54,8 +54,6 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
     # Range of the training rows, by column; not known of rows in partitions.
     feature_range_: NDArray[np.float64]
     integer_features_: NDArray[np.bool_]
-    # Whether the parameter ``metric`` is a transformer that maps the rows first.
-    _takes_metric = True
     # Whether columns of very different scales are worth a warning.
     _warns_of_scales = True
 
@@ -136,7 +134,7 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _check_settings(self) -> None:
         """Refuse a parameter whose value is wrong whatever the rows are."""
-        if self._takes_metric:
+        if hasattr(self, "metric"):
             check_parameters(self, metric=METRICS)
         self._check_parameters()
 
@@ -220,13 +218,13 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _warn_of_scales(self, X: Any) -> None:
         """Warn of columns that distances and penalties would not see."""
-        mapped = self._takes_metric and self.metric is not None
+        mapped = getattr(self, "metric", None) is not None
         if self._warns_of_scales and not mapped:
             warn_if_unscaled(X, getattr(self, "feature_names_in_", None))
 
     def _learn_metric(self, rows: Rows, clock: StageClock) -> Rows:
         """Fit the metric, if there is one, and map the rows."""
-        if not self._takes_metric:
+        if not hasattr(self, "metric"):
             return rows
         self.metric_ = None
         if self.metric is None:
@@ -260,7 +258,7 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
                 "decision_function take partitions as well."
             )
         rows = check_rows(self, X, reset=False)
-        return map_rows(self.metric_, rows) if self._takes_metric else rows
+        return map_rows(getattr(self, "metric_", None), rows)
 
     def _touching(
         self, X: Any, gradient: NDArray[Any]
@@ -271,7 +269,7 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         dense = X.toarray() if sparse.issparse(X) else X
         intercept = self._decide(X) - np.einsum("ipj,ij->ip", gradient, dense)
-        metric = self.metric_ if self._takes_metric else None
+        metric = getattr(self, "metric_", None)
         return in_columns(metric, gradient, self.n_features_in_), intercept
 
     def _draw_seed(self) -> int:

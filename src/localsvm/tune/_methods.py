@@ -181,14 +181,14 @@ METHODS: Mapping[str, Method] = {
     "reduced": Method(
         ReducedSVC,
         exponent=1.5,
-        axes={"C": Axis(_fixed(1.0), _HALF_DECADE), "gamma": Axis(_gamma)},
+        axes={"C": Axis(_fixed(10.0), _HALF_DECADE), "gamma": Axis(_gamma)},
         variants=(
             _HIGH,
-            {"C": Times(100)},
-            *({"C": Times(C), **_WIDE} for C in (10, 100, 1)),
-            *({"C": Times(C), **_NARROW} for C in (10, 100, 1)),
-            {"kernel": "linear"},
+            _LOW,
+            *({"C": Times(C), **_WIDE} for C in (1, 10, 0.1)),
+            *({"C": Times(C), **_NARROW} for C in (1, 10, 0.1)),
             {"kernel": "linear", "C": Times(0.1)},
+            {"kernel": "linear", "C": Times(0.01)},
         ),
     ),
     "clustered": Method(

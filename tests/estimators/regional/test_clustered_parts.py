@@ -19,7 +19,7 @@ from engine_data import (
 from localsvm import ClusteredSVC, GradientMetric, load, save
 from localsvm.cluster import PDDP, ParallelKMeans
 from localsvm.engine import Batches, NotEnoughMemoryError, options
-from localsvm.estimators._regional import passes as _clustered_partitions
+from localsvm.estimators._regional import solve as _regional_solve
 from localsvm.passes import _linear_solver as _part_solver
 
 MODEL = {"n_regions": 5, "C": 0.3, "tol": 1e-5, "random_state": 0}
@@ -253,7 +253,7 @@ def test_memory_is_checked(tmp_path):
 def test_memory_of_many_weights_is_checked(monkeypatch):
     X, y, weight = make_rows()
     batches = Batches.of(X, y, weight, rows=ROWS)
-    monkeypatch.setattr(_clustered_partitions, "_VECTOR_COPIES", 10**12)
+    monkeypatch.setattr(_regional_solve, "_VECTOR_COPIES", 10**12)
     with pytest.raises(NotEnoughMemoryError, match=r"A pass over .*fewer regions"):
         fit(batches, memory_limit="100GB")
 

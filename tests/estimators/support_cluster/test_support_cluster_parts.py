@@ -21,7 +21,7 @@ from engine_data import (
 )
 from localsvm import NeighborSVC, SupportClusterSVC
 from localsvm.cluster import ThresholdClustering
-from localsvm.engine import Batches, UnreadableBlockError, options
+from localsvm.engine import Batches, UnreadablePartitionError, options
 
 MODEL = {"n_clusters": 12, "random_state": 0}
 
@@ -174,7 +174,7 @@ def test_a_failed_fit_changes_nothing(tmp_path):
     content = bytearray(path.read_bytes())
     content[40] ^= 0xFF
     path.write_bytes(content)
-    with pytest.raises(UnreadableBlockError):
+    with pytest.raises(UnreadablePartitionError):
         model.fit(path, "label")
     np.testing.assert_array_equal(model.decision_function(X), before)
 
