@@ -121,7 +121,7 @@ class SolvedByPasses:
     def certificate(self) -> Certificate:
         """How all SVMs ended."""
         endings = PartEndings([state for own in self._states for state in own])
-        return Certificate.of(endings, endings.n_passes)
+        return Certificate.of(endings, endings.n_iter)
 
     @property
     def primal(self) -> NDArray[np.float64]:
