@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from records import check_goals, save, show
@@ -28,7 +29,8 @@ KERNEL = {"gamma": 2.0, "C": 10.0, "cache_size": 4000}
 class ColdMixtureSVC(MixtureSVC):
     """Every SVM from zero duals."""
 
-    _starts_warm = False
+    def _fit_options(self, blocks: Any) -> Any:
+        return replace(super()._fit_options(blocks), warm_start=False)
 
 
 def models() -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from papers.clustersvm.problems import smoothed_usps
 
 from localsvm.data import load_benchmark
-from localsvm.papers.clustersvm.problems import smoothed_usps
 
 Split = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 

@@ -24,7 +24,7 @@ LABELS = np.array(["ant", "bee", "cat"])
 
 STAGED = {
     "scaling": "standard",
-    "metric": None,
+    "gradient_metric": None,
     "C": 1.0,
     "cell_size": 40,
     "gamma_factor": 2.0,

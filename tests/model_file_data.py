@@ -92,7 +92,7 @@ DATA = {
 }
 STAGED = {
     "scaling": "none",
-    "metric": None,
+    "gradient_metric": None,
     "C": 1.0,
     "cell_size": None,
     "gamma_factor": 2.0,
@@ -281,7 +281,7 @@ CASES = {
     "staged": ("three", StagedSVC(random_state=0)),
     "staged-quantile": (
         "named",
-        StagedSVC(**STAGED | {"scaling": "quantile", "metric": "full"}),
+        StagedSVC(**STAGED | {"scaling": "quantile", "gradient_metric": "full"}),
     ),
     "staged-cells": (
         "two",

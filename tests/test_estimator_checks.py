@@ -107,7 +107,9 @@ def expected_failures(estimator):
             tol=1e-10,
         ),
         StagedSVC(),
-        StagedSVC(scaling="standard", metric="diagonal", threshold=1.0, **GIVEN),
+        StagedSVC(
+            scaling="standard", gradient_metric="diagonal", threshold=1.0, **GIVEN
+        ),
         SupportClusterSVC(),
         SupportClusterSVC(n_clusters=4, tol=1e-12),
         SupportClusterSVC(

@@ -35,9 +35,9 @@ MODELS = {
 LATE = {
     "ClusteredSVC": "_part_solver:PartSolver:run",
     "LocalSVC": "_local:solve_cells",
-    "MixtureSVC": "_mixture_part_steps:PartitionSteps:maximize",
+    "MixtureSVC": "_mixture.em:maximize",
     "ReducedSVC": "_reduced.passes:ReducedPartitionFit:_solve",
-    "SupportClusterSVC": "_support_cluster:finish_merging",
+    "SupportClusterSVC": "_support_cluster.fit:finish_merging",
 }
 PLACES = {
     "batches": "batch 0",

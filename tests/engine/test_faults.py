@@ -25,14 +25,14 @@ from engine_data import local_client, make_rows, same_bits, write_parquet
 from localsvm.engine import (
     Batches,
     FolderInUseError,
-    UnreadableBlockError,
+    UnreadablePartitionError,
     options,
 )
 
 # How often a method reads its rows.
 N_PASSES = {"SupportClusterSVC": 1, "ClusteredSVC": 2}
 PARTS = "localsvm.passes._linear_solver"
-STEPS = "localsvm.estimators._mixture.block_steps"
+MIXTURE = "localsvm.estimators._mixture"
 REDUCED = "localsvm.estimators._reduced.passes"
 
 
@@ -90,11 +90,11 @@ def run_fit(name, folder, *fault):
         ),
         ("MixtureSVC", "localsvm.solvers:SelectiveDescent:finish", "20", 1),
         pytest.param(
-            *("MixtureSVC", f"{STEPS}:PartitionSteps:write_down", "2", 1),
+            *("MixtureSVC", f"{MIXTURE}.em:save_em", "2", 1),
             marks=pytest.mark.slow,
         ),
         pytest.param(
-            *("MixtureSVC", f"{STEPS}:MixtureFiles:remove_shares", "25", 1),
+            *("MixtureSVC", f"{MIXTURE}.blocks:StoredRows:drop_shares", "25", 1),
             marks=pytest.mark.slow,
         ),
         ("ReducedSVC", f"{REDUCED}:check_part", "30", 1),
@@ -144,7 +144,7 @@ def test_a_checkpoint_of_another_fit_is_refused(tmp_path):
 @pytest.fixture
 def waiting_fit(tmp_path):
     """A process that is in the middle of a fit until a file "go" is there."""
-    function = "localsvm.estimators._support_cluster.estimator:finish_merging"
+    function = "localsvm.estimators._support_cluster.fit:finish_merging"
     process = start_fit("SupportClusterSVC", tmp_path, function, "1", "wait")
     deadline = time.monotonic() + 120
     while not (tmp_path / "waiting").exists():
@@ -331,7 +331,7 @@ def test_a_corrupt_row_group_loses_nothing(name, tmp_path, monkeypatch):
             # Threads that read ahead are still at it when the error is raised.
             with (
                 ended_threads(),
-                pytest.raises(UnreadableBlockError, match=message),
+                pytest.raises(UnreadablePartitionError, match=message),
             ):
                 clone(model).fit(path, "label", "weight")
             path.write_bytes(content)

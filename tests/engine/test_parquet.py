@@ -16,7 +16,7 @@ from localsvm import ClusteredSVC, MixtureSVC, StagedSVC, SupportClusterSVC
 from localsvm.engine import (
     Batches,
     NotEnoughMemoryError,
-    UnreadableBlockError,
+    UnreadablePartitionError,
     options,
 )
 
@@ -203,7 +203,7 @@ def test_a_broken_file_is_named(content, tmp_path):
     folder = broken_folder(tmp_path, content)
     for X in (folder, folder / "two.parquet"):
         message = r"two\.parquet.*Replace the file"
-        with pytest.raises(UnreadableBlockError, match=message):
+        with pytest.raises(UnreadablePartitionError, match=message):
             MODEL.fit(X, "label")
 
 

@@ -16,7 +16,7 @@ from scipy import sparse
 from engine_data import ROWS, make_rows, write_parquet
 from localsvm.engine import (
     Batches,
-    UnreadableBlockError,
+    UnreadablePartitionError,
     is_partitioned,
     options,
 )
@@ -168,13 +168,13 @@ def test_a_corrupt_row_group_is_named(tmp_path):
     content[group.column(2).data_page_offset + 120] ^= 0xFF
     path.write_bytes(content)
     message = r"Row group 3 of .*rows\.parquet cannot be read"
-    with pytest.raises(UnreadableBlockError, match=message):
+    with pytest.raises(UnreadablePartitionError, match=message):
         blocks_of(path, "label")
 
 
 def test_a_file_that_is_no_parquet_is_named(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"nothing")
-    with pytest.raises(UnreadableBlockError, match=r"a\.parquet"):
+    with pytest.raises(UnreadablePartitionError, match=r"a\.parquet"):
         blocks_of(tmp_path, "label")
     with pytest.raises(FileNotFoundError, match=r"no\.parquet' is neither"):
         blocks_of(tmp_path / "no.parquet", "label")

@@ -5,22 +5,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.ndimage import gaussian_filter
-from scipy.stats import spearmanr
-
-from localsvm import ReducedSVC
-from localsvm.data import Benchmark, make_three_gaussians
-from localsvm.papers import Size, Store, fill_table, find_experiments
-from localsvm.papers._measures import Fitted
-from localsvm.papers._rows import rows_of
-from localsvm.papers.clustersvm import problems
-from localsvm.papers.clustersvm.measures import (
+from papers._measures import Fitted
+from papers._rows import rows_of
+from papers.clustersvm import problems
+from papers.clustersvm.measures import (
     bayes_error,
     clustering_time,
     relative_difference,
     rows_used,
 )
-from localsvm.papers.clustersvm.methods import INTERIOR_POINT, cluster_svm
+from papers.clustersvm.methods import INTERIOR_POINT, cluster_svm
+from scipy.ndimage import gaussian_filter
+from scipy.stats import spearmanr
+
+from localsvm import ReducedSVC
+from localsvm.data import Benchmark, make_three_gaussians
+from papers import Size, Store, fill_table, find_experiments
 
 COMMITTED = Store(Path(__file__).parents[2] / "docs" / "papers" / "records")
 

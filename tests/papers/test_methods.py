@@ -1,7 +1,7 @@
 import pytest
 from sklearn.datasets import make_classification
 
-from localsvm.papers import _methods as methods
+from papers import _methods as methods
 
 METHODS = [
     methods.linear_svm([0.1, 1.0]),

@@ -2,18 +2,18 @@
 
 import numpy as np
 import pytest
+from papers._execute import execute
+from papers._results import Result
+from papers._rows import synthetic
+from papers.mlsvm import image
+from papers.mlsvm.drawing import Model, Steps, draw_panels
+from papers.mlsvm.figure5 import FIGURE5
+from papers.mlsvm.measures import boosting_errors, complexity, em_steps
+from papers.mlsvm.runs import digit_runs, forest_runs
 
 from localsvm import MixtureSVC
 from localsvm.data import make_circle_in_square
-from localsvm.papers import Data, Method, Part, Run, Size
-from localsvm.papers._execute import execute
-from localsvm.papers._results import Result
-from localsvm.papers._rows import synthetic
-from localsvm.papers.mlsvm import image
-from localsvm.papers.mlsvm.drawing import Model, Steps, draw_panels
-from localsvm.papers.mlsvm.figure5 import FIGURE5
-from localsvm.papers.mlsvm.measures import boosting_errors, complexity, em_steps
-from localsvm.papers.mlsvm.runs import digit_runs, forest_runs
+from papers import Data, Method, Part, Run, Size
 
 DISC = Data(synthetic, {"make": make_circle_in_square, "n_train": 100, "n_test": 200})
 MIXTURE = Part("localsvm.MixtureSVC", {"n_components": 3, "max_iter": 4, "tol": 0.0})

@@ -17,7 +17,6 @@ from localsvm.cli._fit import fit
 from localsvm.cli._group import Commands, show_help_without_command
 from localsvm.cli._inspect import inspect
 from localsvm.cli._merge import merge
-from localsvm.cli._papers import papers
 from localsvm.cli._predict import predict
 from localsvm.cli._recipe import recipe
 from localsvm.cli._report import report
@@ -58,7 +57,6 @@ app = typer.Typer(
 )
 for _command, _example in _COMMANDS.items():
     app.command(epilog=f"Example: {_example}")(_command)
-app.add_typer(papers, name="papers")
 
 
 @app.callback(invoke_without_command=True)

@@ -26,7 +26,7 @@ from localsvm.engine._store import (
 from localsvm.exceptions import (
     FolderInUseError,
     NotEnoughMemoryError,
-    UnreadableBlockError,
+    UnreadablePartitionError,
 )
 
 __all__ = [
@@ -38,7 +38,7 @@ __all__ = [
     "MemoryNeed",
     "NotEnoughMemoryError",
     "Partitions",
-    "UnreadableBlockError",
+    "UnreadablePartitionError",
     "cancel_event",
     "is_lazy",
     "is_partitioned",

@@ -26,7 +26,7 @@ from localsvm.engine._columns import (
     number_type,
 )
 from localsvm.engine._source import Part, Source
-from localsvm.exceptions import NotEnoughMemoryError, UnreadableBlockError
+from localsvm.exceptions import NotEnoughMemoryError, UnreadablePartitionError
 
 _MAGIC_BYTES = 4
 _LENGTH_BYTES = 4
@@ -88,7 +88,7 @@ class _File:
         with _named_errors(place, "; a fit with a checkpoint is resumed from there"):
             table = fragment.to_table(columns=columns.all, use_threads=False)
         if table.num_rows != count:
-            raise UnreadableBlockError(
+            raise UnreadablePartitionError(
                 f"{place} has {table.num_rows} rows; its file says {count}."
             )
         return table
@@ -113,7 +113,7 @@ def _named_errors(place: str, more: str = "") -> Iterator[None]:
             "with smaller row groups, or allow more memory."
         ) from error
     except (OSError, pyarrow.ArrowException) as error:
-        raise UnreadableBlockError(
+        raise UnreadablePartitionError(
             f"{place} cannot be read: {_sentence(error)} Replace the file{more}."
         ) from error
 

@@ -214,7 +214,7 @@ def test_attributes_tell_the_story(three_classes):
     n = model.n_regions_
     assert list(model.classes_) == ["ash", "birch", "cedar"]
     assert (model.n_neighbors_, model.n_assigned_, model.n_features_in_) == (30, 7, 5)
-    for name in ("region_sizes_", "center_indices_", "n_support_", "gamma_", "C_"):
+    for name in ("region_sizes_", "center_indices_", "gamma_", "C_"):
         assert getattr(model, name).shape == (n,)
     assert model.region_sizes_.sum() == 240
     assert (model.region_sizes_ >= 1).all()
@@ -227,8 +227,13 @@ def test_attributes_tell_the_story(three_classes):
     solved = model.C_ > 0
     assert (~solved).sum() == model.n_constant_regions_
     assert (model.C_[solved] == 10.0).all()
-    assert (model.n_support_[solved] >= 2).all()
-    assert (model.n_support_ <= 30).all()
+    n_support = np.diff(model._model.models.support_start)
+    assert (n_support[solved] >= 2).all()
+    assert (n_support <= 30).all()
+    support = np.unique(model._model.models.support)
+    assert model.n_support_.sum() == len(support)
+    assert (model.n_support_ > 0).all()
+    assert (model.n_support_ <= np.unique(y[:240], return_counts=True)[1]).all()
     assert 0 < model.violation_ <= 1e-4
     assert 0 <= model.duality_gap_ < 1e-2
     assert model.n_iter_ > 10

@@ -94,7 +94,7 @@ def test_one_neighbourhood_is_an_svm_with_an_offset(shrink, n_classes):
     order = distinct_rows(X, weight, seed, y.astype(np.int32))[0]
     X, y, weight = X[order], y[order], weight[order]
     rows = Rows.weighted(X, y.astype(np.int32), weight, n_classes)
-    unseen = fit_global(None, rows, np.arange(n_classes), seed, None)[1]
+    unseen = fit_global(None, rows, np.arange(n_classes), seed, None).unseen
     assert model.n_neighbors_ == 70
     queries, _ = make_classes(40, n_classes, seed=5)
     decisions = model.global_model_.decision_function(queries).reshape(40, -1)
@@ -198,7 +198,8 @@ def test_other_classifiers_decide_in_folds(n_classes, classifier):
     rows = Rows.weighted(
         X, np.searchsorted(classes, y).astype(np.int32), np.ones(90), n_classes
     )
-    model, unseen = fit_global(classifier, rows, classes, 0, None)
+    prior = fit_global(classifier, rows, classes, 0, None)
+    model, unseen = prior.model, prior.unseen
     whole = clone(classifier).set_params(**seeded(classifier)).fit(X, y)
     np.testing.assert_allclose(
         model.decide(X), whole.decision_function(X).reshape(90, -1), atol=1e-6
@@ -234,7 +235,7 @@ def test_classes_without_weight(global_model):
     model.fit(X, y, np.where(y == 1, 0.0, 1.0))
     decision = model.global_model_.decision_function(X)
     np.testing.assert_array_equal(
-        model._global.decide(X), np.c_[-decision, np.zeros(120), decision]
+        model._model.prior.decide(X), np.c_[-decision, np.zeros(120), decision]
     )
 
 

@@ -1,5 +1,7 @@
 """The mixture of linear SVMs against its paper's equations, written out slowly."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -12,11 +14,12 @@ from sklearn.preprocessing import StandardScaler
 
 from localsvm import ClusteredSVC, MixtureSVC
 from localsvm.data import make_xor
-from localsvm.estimators._mixture import start as _mixture_start
+from localsvm.engine import Block
+from localsvm.estimators._mixture import survey as _mixture_survey
 from localsvm.estimators._mixture.em import surviving
+from localsvm.estimators._mixture.survey import HoldOut, survey_block
 from mixture_models import MODELS, TIGHT
 from oracles import linear_svm, mixture
-from staged_data import training_rows
 
 
 def decisions_of(model, X):
@@ -276,7 +279,8 @@ def test_clusters_of_one_class_start_as_constants():
 
 def test_warm_and_cold_svms_lead_to_the_same_mixture(two_moons):
     class Cold(MixtureSVC):
-        _starts_warm = False
+        def _fit_options(self, blocks):
+            return replace(super()._fit_options(blocks), warm_start=False)
 
     X, y = two_moons
     warm = MixtureSVC(4, max_iter=4, **TIGHT).fit(X, y)
@@ -338,18 +342,19 @@ def test_rows_far_from_the_origin_have_a_scale(seed, storage):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((200, 2))
     y = (X[:, 0] > 0).astype(int)
-    near = MixtureSVC(3, random_state=0, max_iter=5).fit(storage(X), y)
     far = MixtureSVC(3, random_state=0, max_iter=5).fit(storage(X + 1e9), y)
     scales = [
-        model._gate_rows(training_rows(storage(rows), y)).scale
-        for model, rows in ((near, X), (far, X + 1e9))
+        survey_block(
+            Block(storage(rows), y, np.ones(200)), HoldOut(0.0, 0, 200), 0, 0
+        ).scale
+        for rows in (X, X + 1e9)
     ]
     assert scales[1] == pytest.approx(scales[0], rel=1e-5)
     assert np.isfinite(far.decision_function(storage(X + 1e9))).all()
 
 
 def test_few_kinds_of_rows_need_no_rows_to_stop_by(monkeypatch):
-    monkeypatch.setattr(_mixture_start, "_EARLY_STOPPING_ROWS", 100)
+    monkeypatch.setattr(_mixture_survey, "_EARLY_STOPPING_ROWS", 100)
     X = np.repeat([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], 100, axis=0)
     y = np.repeat([0, 1, 1], 100)
     for seed in range(10):

@@ -21,7 +21,7 @@ from engine_data import (
 )
 from localsvm import NeighborSVC, SupportClusterSVC
 from localsvm.cluster import ThresholdClustering
-from localsvm.engine import Batches, UnreadableBlockError, options
+from localsvm.engine import Batches, UnreadablePartitionError, options
 
 MODEL = {"n_clusters": 12, "random_state": 0}
 
@@ -145,6 +145,14 @@ def test_partitions_without_rows_weight_or_a_class(data):
         fit(Batches.of(X, y, 0 * weight, rows=ROWS))
 
 
+def test_a_class_without_any_weight_keeps_its_place(data):
+    X, y, weight = data
+    weight = np.where(y == "birch", 0.0, weight)
+    model = fit(Batches.of(X, y, weight, rows=ROWS))
+    assert model.classes_.tolist() == ["ash", "birch", "cedar"]
+    assert set(model.predict(X)) == {"ash", "cedar"}
+
+
 def test_balanced_classes():
     X, y, weight = make_rows()
     balanced = SupportClusterSVC(**MODEL, class_weight="balanced")
@@ -161,7 +169,7 @@ def test_a_failed_fit_changes_nothing(tmp_path):
     content = bytearray(path.read_bytes())
     content[40] ^= 0xFF
     path.write_bytes(content)
-    with pytest.raises(UnreadableBlockError):
+    with pytest.raises(UnreadablePartitionError):
         model.fit(path, "label")
     np.testing.assert_array_equal(model.decision_function(X), before)
 

@@ -20,10 +20,15 @@ from localsvm._clock import StageClock
 from localsvm.cluster import fit_search, make_search, neighborhood_sizes
 from localsvm.engine import Partitions, Statistics
 from localsvm.estimators._base import check_solution
+from localsvm.estimators._local.base import BaseLocalSVC
 from localsvm.estimators._local.blocks import Shuffle
 from localsvm.estimators._local.cover import Cells, CellTask
-from localsvm.estimators._local.kernel import (
-    KernelSetting,
+from localsvm.estimators._local.kernel import RowScale, kernel_of
+from localsvm.estimators._local.model import LocalModel, Router
+from localsvm.estimators._local.neighborhoods import (
+    LocalSettings,
+    count_support,
+    fit_local,
 )
 from localsvm.estimators._local.passes import (
     cell_need,
@@ -34,13 +39,9 @@ from localsvm.estimators._local.passes import (
     solve_cells,
 )
 from localsvm.estimators._local.prior import GLOBAL_MODELS
-from localsvm.estimators._local.router import Router
-from localsvm.estimators._local.steps import BaseLocalSVC
 from localsvm.passes import scale_gamma_of
 from localsvm.rows import Rows, row_numbers
-from localsvm.solvers import (
-    LocalKernel,
-)
+from localsvm.solvers import LocalKernel
 
 
 class LocalSVC(BaseLocalSVC):
@@ -139,8 +140,8 @@ class LocalSVC(BaseLocalSVC):
         Training row at each centre.
     n_neighbors_, n_assigned_ : int
         k and k' as used.
-    n_support_ : ndarray of shape (n_regions,)
-        Support vectors of each neighbourhood.
+    n_support_ : ndarray of shape (n_classes,)
+        Distinct rows of each class that are a support vector of any neighbourhood.
     gamma_, C_ : ndarray of shape (n_regions,)
         Width and penalty in each neighbourhood, 0 where there is no SVM.
     duality_gap_ : float
@@ -272,18 +273,21 @@ class LocalSVC(BaseLocalSVC):
         )
 
     def _fit(self, rows: Rows) -> None:
-        sizes = neighborhood_sizes(self.n_neighbors, self.n_assigned, rows.X.shape[0])
-        local = self._with_grid(self._local_kernel(self._setting(), rows))
-        seed, clock = self._draw_seed(), StageClock(self.max_time)
+        sizes = neighborhood_sizes(self.n_neighbors, self.n_assigned, rows.n_rows)
+        local = self._with_grid(self._kernel_settings().resolve(RowScale.of(rows)))
+        settings = LocalSettings(*sizes, local, self.route, self.neighbors)
+        clock = StageClock(self.max_time)
+        options = self._options(self._draw_seed(), clock)
         with clock.stage("merge"):
-            merged = rows.merged(seed)
-        fitted = self._fit_global(merged, seed, clock) if self.shrink > 0 else None
-        merged = self._draw_to(merged, fitted, float(self.shrink))
-        regions = self._fit_setting(merged, sizes, local, seed, clock)
-        self._count_classes(rows, merged, regions)
-
-    def _setting(self) -> KernelSetting:
-        return KernelSetting(self.C, self.gamma, self.gamma_factor)
+            merged = rows.merged(options.seed)
+        prior = None
+        if self.shrink > 0:
+            fitted = self._fit_prior(merged.rows, options)
+            prior = replace(fitted, shrink=float(self.shrink))
+        fit = fit_local(merged.rows, settings, options, prior)
+        check_solution(fit.report.endings, self)
+        self._store(fit, rows, merged)
+        self.fit_report_ = clock.seconds
 
     def _with_grid(self, local: LocalKernel) -> LocalKernel:
         grid = {"C": [1.0], "gamma": [1.0], **(self.local_grid or {})}
@@ -316,11 +320,10 @@ class LocalSVC(BaseLocalSVC):
             )
             cells = gather_cells(rows, shuffle)
         with clock.stage("solve"):
-            task = self._cell_task(cells, sizes, found, seed)
+            task = self._cell_task(cells, found, seed)
             solve_cells(rows, task)
         with clock.stage("route"):
-            self._keep_cells(cells)
-        self.n_neighbors_, self.n_assigned_ = task.sizes
+            self._store_cells(cells, task)
         self.fit_report_ = clock.seconds
 
     def _check_for_partitions(self) -> None:
@@ -353,43 +356,46 @@ class LocalSVC(BaseLocalSVC):
         self._penalty_weight(self.classes_, np.arange(len(mass)), mass)
         return self._class_weight(self.classes_, mass)
 
-    def _cell_task(
-        self, cells: Cells, sizes: tuple[int, int], found: Statistics, seed: int
-    ) -> CellTask:
+    def _cell_task(self, cells: Cells, found: Statistics, seed: int) -> CellTask:
         n_rows, n_columns = int(cells.n_rows.sum()), cells.low.shape[1]
-        k = min(sizes[0], n_rows)
-        local = self._kernel_of(
-            self._setting(), n_columns, lambda: scale_gamma_of(found)
+        sizes = neighborhood_sizes(
+            self.n_neighbors, self.n_assigned, int(found["n_rows"])
         )
+        k = min(sizes[0], n_rows)
+        scale = RowScale(n_columns, lambda: scale_gamma_of(found))
+        options = self._options(seed, StageClock()).for_neighborhoods(k, n_rows)
         return CellTask(
             cells,
             (k, min(sizes[1], k)),
             self.neighbors,
             seed,
-            self._with_grid(local),
-            replace(self._options(k, n_rows), n_threads=1),
+            self._with_grid(self._kernel_settings().resolve(scale)),
+            replace(options, n_threads=1),
             len(self.classes_),
         )
 
-    def _keep_cells(self, cells: Cells) -> None:
+    def _store_cells(self, cells: Cells, task: CellTask) -> None:
         """Put the models of all cells into one, in the order of the cells."""
         solved = cells.read_models()
         check_solution(solved.models.endings, self)
-        self.metric_ = self.global_model_ = self._global = None
-        self.shrink_ = 0.0
-        self._describe(solved.models)
+        models, rows = solved.models, np.unique(solved.models.support)
+        self.n_support_ = count_support(cells.take_labels(rows)[0], task.n_classes)
         if self.route == "row":
             X = cells.take(np.arange(len(solved.labels)))
-            support = row_numbers(solved.models.support, len(solved.labels))
-            self._models = replace(solved.models, support=support)
-            self._support_rows, routing, regions = X, X, solved.labels
+            models = replace(models, support=row_numbers(models.support, len(X)))
+            search = fit_search(make_search(self.neighbors, X, 1), X)
+            support_rows, router = X, Router(X, search, solved.labels)
         else:
-            self._models, support = solved.models.compact()
-            self._support_rows = cells.take(support)
-            routing = cells.take(solved.centers)
-            regions = np.arange(self.n_regions_, dtype=np.int32)
-        search = fit_search(make_search(self.neighbors, routing, 1), routing)
-        self._router = Router(routing, search, regions)
+            models, support = models.compact()
+            support_rows = cells.take(support)
+            router = Router.to_centers(cells.take(solved.centers), self.neighbors)
+        self.metric_ = None
+        self._describe(
+            LocalModel(
+                models, support_rows, kernel_of(task.local), router, task.n_classes
+            )
+        )
+        self.n_neighbors_, self.n_assigned_ = task.sizes
         self.center_indices_ = solved.first
         self.region_sizes_ = np.bincount(solved.labels)
         self.region_class_counts_ = solved.class_counts

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,13 +13,13 @@ from localsvm._clock import StageClock
 from localsvm._threads import effective_n_jobs
 from localsvm.cluster import find_neighbors, fit_search, make_search, neighborhood_sizes
 from localsvm.estimators._base import check_solution
-from localsvm.estimators._local.kernel import (
-    BaseKernelClassifier,
-    KernelSetting,
-)
+from localsvm.estimators._local.base import BaseKernelClassifier
+from localsvm.estimators._local.kernel import RowScale, kernel_of
+from localsvm.estimators._local.neighborhoods import LocalOptions
 from localsvm.rows import Rows, stored_as
 from localsvm.solvers import (
     Endings,
+    LocalKernel,
     LocalModels,
     fit_neighborhoods,
     local_gradients,
@@ -171,8 +173,8 @@ class NeighborSVC(BaseKernelClassifier):
         indices : ndarray of shape (n_samples, n_neighbors)
             Nearest first, as positions in the training data; of equal rows the first.
         """
-        X = stored_as(self._check_query_rows(X), self._rows.X)
-        return np.asarray(self.row_indices_[self._find(X)])
+        X = self._check_query_rows(X)
+        return np.asarray(self.row_indices_[self._index.find(X, self.n_jobs)])
 
     def neighborhood_class_counts(self, X: Any) -> NDArray[np.intp]:
         """Count the neighbours of each row by class.
@@ -186,8 +188,9 @@ class NeighborSVC(BaseKernelClassifier):
         counts : ndarray of shape (n_samples, n_classes)
             Equal rows of one class count once.
         """
-        X = stored_as(self._check_query_rows(X), self._rows.X)
-        found = self._rows.class_index[self._find(X)]
+        X = self._check_query_rows(X)
+        index = self._index
+        found = index.rows.class_index[index.find(X, self.n_jobs)]
         own = found[:, :, np.newaxis] == np.arange(len(self.classes_))
         return np.asarray(own.sum(axis=1))
 
@@ -214,12 +217,8 @@ class NeighborSVC(BaseKernelClassifier):
         Costs two predictions: the SVMs of the rows are fitted once more.
         """
         X = self._check_query_rows(X)
-        stored = stored_as(X, self._rows.X)
-        gradients = [
-            self._gradients_of_block(stored[first : first + _BLOCK_QUERIES])
-            for first in range(0, stored.shape[0], _BLOCK_QUERIES)
-        ]
-        return self._touching(X, np.concatenate(gradients))
+        gradients = self._index.gradients(X, self._options(0, StageClock()))
+        return self._touching(X, gradients)
 
     def _check_parameters(self) -> None:
         self._check_setting()
@@ -227,59 +226,101 @@ class NeighborSVC(BaseKernelClassifier):
 
     def _fit(self, rows: Rows) -> None:
         clock = StageClock()
-        k, _ = neighborhood_sizes(self.n_neighbors, None, rows.X.shape[0])
+        k, _ = neighborhood_sizes(self.n_neighbors, None, rows.n_rows)
         with clock.stage("merge"):
             merged = rows.merged(self._draw_seed())
-            self._rows, self.row_indices_ = merged.rows, merged.first
-            setting = KernelSetting(self.C, self.gamma, self.gamma_factor)
-            self._local = self._local_kernel(setting, rows)
-        X = self._rows.X
-        self.n_neighbors_ = min(k, X.shape[0])
+            local = self._kernel_settings().resolve(RowScale.of(rows))
         with clock.stage("index"):
-            search = make_search(self.neighbors, X, self.n_neighbors_, self._kernel)
-            self.search_ = fit_search(search, X)
+            index = index_rows(merged.rows, k, local, self.neighbors)
+        self._index, self.row_indices_ = index, merged.first
+        self.n_neighbors_, self.search_ = index.n_neighbors, index.search
         self.n_iter_ = 1
         self.fit_report_ = clock.seconds
 
     def _decide(self, X: Any) -> NDArray[Any]:
-        X = stored_as(X, self._rows.X)
-        parts = [
-            self._decide_block(X[first : first + _BLOCK_QUERIES])
-            for first in range(0, X.shape[0], _BLOCK_QUERIES)
-        ]
-        check_solution(Endings.joined([endings for _, endings in parts]), self)
-        return np.concatenate([scores for scores, _ in parts])
+        scores, endings = self._index.decide(X, self._options(0, StageClock()))
+        check_solution(endings, self)
+        return scores
 
-    def _decide_block(self, X: Any) -> tuple[NDArray[Any], Endings]:
-        """Eq. 1 for some queries, and how their solves ended."""
-        rows, models = self._rows, self._fit_models(X)
-        scores = models.decide(
-            rows.X,
-            self._kernel,
-            rows.n_classes,
-            X,
-            np.arange(X.shape[0]),
-            effective_n_jobs(self.n_jobs),
-        )
-        return scores, models.endings
 
-    def _gradients_of_block(self, X: Any) -> NDArray[np.float64]:
-        rows = self._rows
-        return local_gradients(
-            self._fit_models(X),
-            rows.X,
-            self._kernel,
-            rows.n_classes,
-            X,
-            np.arange(X.shape[0]),
+@dataclass(frozen=True)
+class NeighborIndex:
+    """Training rows, and how SVMs are fitted to the neighbours of a query.
+
+    Attributes
+    ----------
+    rows : Rows
+        Distinct rows of positive weight.
+    search : object with ``kneighbors``, fitted to the rows
+    n_neighbors : int
+    local : LocalKernel
+    """
+
+    rows: Rows
+    search: Any
+    n_neighbors: int
+    local: LocalKernel
+
+    def find(self, X: Any, n_jobs: int | None) -> NDArray[np.int32]:
+        """Neighbours of each query, as positions in the rows."""
+        X = stored_as(X, self.rows.X)
+        return find_neighbors(
+            self.search, X, self.n_neighbors, self.rows.n_rows, n_jobs
         )
 
-    def _fit_models(self, X: Any) -> LocalModels:
-        """One SVM on the neighbours of each query."""
-        options = self._options(self.n_neighbors_, self._rows.X.shape[0])
-        return fit_neighborhoods(self._rows, self._find(X), self._local, options)
+    def decide(self, X: Any, options: LocalOptions) -> tuple[NDArray[Any], Endings]:
+        """Eq. 1 for each query, and how the solves ended."""
+        rows = self.rows
+        n_threads = effective_n_jobs(options.n_jobs)
+        scores, endings = [], []
+        for queries, models in self._fit_models(X, options):
+            route = np.arange(queries.shape[0])
+            scores.append(
+                models.decide(
+                    rows.X,
+                    self.local.kernel,
+                    rows.n_classes,
+                    queries,
+                    route,
+                    n_threads,
+                )
+            )
+            endings.append(models.endings)
+        return np.concatenate(scores), Endings.joined(endings)
 
-    def _find(self, X: Any) -> NDArray[np.int32]:
-        """Neighbours of each query, as positions in the merged rows."""
-        n_rows = self._rows.X.shape[0]
-        return find_neighbors(self.search_, X, self.n_neighbors_, n_rows, self.n_jobs)
+    def gradients(self, X: Any, options: LocalOptions) -> NDArray[np.float64]:
+        """Gradients of the decisions, of shape (n_samples, n_outputs, n_features)."""
+        rows = self.rows
+        return np.concatenate(
+            [
+                local_gradients(
+                    models,
+                    rows.X,
+                    kernel_of(self.local),
+                    rows.n_classes,
+                    queries,
+                    np.arange(queries.shape[0]),
+                )
+                for queries, models in self._fit_models(X, options)
+            ]
+        )
+
+    def _fit_models(
+        self, X: Any, options: LocalOptions
+    ) -> Iterator[tuple[Any, LocalModels]]:
+        """Fit an SVM to the neighbours of each query, for some queries at a time."""
+        X = stored_as(X, self.rows.X)
+        solver = options.for_neighborhoods(self.n_neighbors, self.rows.n_rows)
+        for first in range(0, X.shape[0], _BLOCK_QUERIES):
+            queries = X[first : first + _BLOCK_QUERIES]
+            found = self.find(queries, options.n_jobs)
+            yield queries, fit_neighborhoods(self.rows, found, self.local, solver)
+
+
+def index_rows(
+    rows: Rows, n_neighbors: int, local: LocalKernel, neighbors: Any
+) -> NeighborIndex:
+    """Index distinct rows for the search of neighbours in the kernel's space."""
+    k = min(n_neighbors, rows.n_rows)
+    search = fit_search(make_search(neighbors, rows.X, k, local.kernel), rows.X)
+    return NeighborIndex(rows, search, k, local)

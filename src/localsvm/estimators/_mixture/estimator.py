@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
 from localsvm._checks import (
+    NOT_FINITE,
     boolean,
     check_parameters,
-    check_squares,
     class_weights,
     integer,
+    level_of_caller,
     one_of,
     real,
     with_methods,
 )
 from localsvm._clock import StageClock
-from localsvm.engine import Partitions
-from localsvm.estimators._metric import require_no_metric
-from localsvm.estimators._mixture.passes import PartitionFit
-from localsvm.estimators._mixture.steps import BaseMixture
-from localsvm.rows import Rows
+from localsvm.engine import Blocks, Labels, is_lazy, is_partitioned
+from localsvm.estimators._base import BaseLocalClassifier
+from localsvm.estimators._metric import in_columns, require_no_metric
+from localsvm.estimators._mixture.fit import MixtureFit, fit_mixture, survey_rows
+from localsvm.estimators._mixture.model import MixtureModel
+from localsvm.estimators._mixture.settings import (
+    FitOptions,
+    MixtureSettings,
+    PaperGate,
+    SoftmaxGate,
+)
+from localsvm.estimators._mixture.survey import Survey
 
 
-class MixtureSVC(BaseMixture):
+class MixtureSVC(BaseLocalClassifier):
     r"""A few linear SVMs, a soft gate that chooses among them, fitted together by EM.
 
     Each row belongs to every component to a part, its share by the gate. The linear SVM
@@ -306,15 +320,238 @@ class MixtureSVC(BaseMixture):
             max_time=one_of(None) | real(0),
         )
 
-    def _fit(self, rows: Rows) -> None:
+    def _fit_partitions(self, blocks: Blocks) -> None:
         """Figure 2: start from clusters, then E-steps and M-steps in turn."""
-        check_squares(rows.X)
-        clock = StageClock(self.max_time)
-        seed = self._draw_seed()
-        training, validation = self._split(rows, seed)
-        fit = self._start(training, validation, seed, clock)
-        self._run(fit, self._watch(), seed)
+        if not blocks.is_in_memory:
+            require_no_metric(self)
+            self.metric_ = None
+        settings, options = self._settings(), self._fit_options(blocks)
+        surveyed = survey_rows(blocks, settings, options)
+        labels = self._accept(surveyed.survey, blocks)
+        fit = fit_mixture(blocks, surveyed, labels, settings, options)
+        self._store(fit, options)
 
-    def _fit_partitions(self, rows: Partitions) -> None:
-        require_no_metric(self)
-        PartitionFit(self, rows).run()
+    def _settings(self) -> MixtureSettings:
+        levels: Any = {
+            "levels": self.levels,
+            "n_groups": self.n_groups,
+            "tau": self.tau,
+            "steps": self.gate_steps,
+        }
+        gate: Any = (
+            PaperGate(**levels)
+            if self.gate == "paper"
+            else SoftmaxGate(reg=self.gate_reg, **levels)
+        )
+        return MixtureSettings(
+            n_regions=self.n_components,
+            gate=gate,
+            C=self.C,
+            prior=self.prior,
+            min_responsibility=self.min_responsibility,
+            early_stopping=self.early_stopping,
+            validation_fraction=self.validation_fraction,
+            n_iter_no_change=self.n_iter_no_change,
+            clusterer=self.clusterer,
+            fit_intercept=self.fit_intercept,
+            intercept_scaling=self.intercept_scaling,
+        )
+
+    def _fit_options(self, blocks: Blocks) -> FitOptions:
+        return FitOptions(
+            seed=blocks.seed(self._draw_seed),
+            em_tol=self.tol,
+            em_max_iter=self.max_iter,
+            tol=self.svm_tol,
+            max_iter=self.svm_max_iter,
+            n_jobs=self.n_jobs,
+            clock=StageClock(self.max_time),
+        )
+
+    def _accept(self, survey: Survey, blocks: Blocks) -> Labels:
+        """Check classes and weights; those of rows in memory are known already."""
+        mass = survey.class_mass
+        if not blocks.is_in_memory:
+            if not mass.any():
+                raise ValueError(
+                    "Sample weights must contain at least one non-zero number."
+                )
+            self.classes_ = survey.classes
+            self._penalty_weight(self.classes_, np.arange(len(mass)), mass)
+            self._warn_of_scales(np.stack([survey.low, survey.high]))
+        return Labels(self.classes_, self._class_weight(self.classes_, mass))
+
+    def _store(self, fit: MixtureFit, options: FitOptions) -> None:
+        """Set the fitted attributes, and warn of SVMs or EM that a limit cut short."""
+        best, certificate = fit.best, fit.certificate
+        if not certificate.is_finite:
+            raise ValueError(NOT_FINITE)
+        self._model = best.model
+        self.n_components_ = self.n_regions_ = best.model.n_components
+        self.component_mass_ = best.mass
+        self.region_sizes_ = best.sizes
+        self.region_class_counts_ = best.class_counts
+        self.history_ = fit.history
+        self.n_iter_ = best.step
+        self.n_support_ = fit.n_support
+        self.converged_ = fit.converged
+        self.C_, self.intercept_scaling_ = fit.scales.C, fit.scales.intercept
+        self.tau_ = fit.tau
+        self.duality_gap_ = certificate.gap
+        self.clusterer_ = fit.clusterer
+        self.fit_report_ = options.clock.seconds
+        if options.clock.remaining() == 0:
+            self._warn(f"EM stopped after max_time={self.max_time} seconds")
+        elif certificate.n_unsolved:
+            of = f"{certificate.n_unsolved} of {certificate.n_problems}"
+            self._warn(
+                f"{of} linear SVMs of the last EM step stopped at svm_max_iter="
+                f"{self.svm_max_iter} (worst relative duality gap "
+                f"{certificate.gap:.1e}, svm_tol={self.svm_tol})"
+            )
+
+    @staticmethod
+    def _warn(problem: str) -> None:
+        warnings.warn(
+            f"{problem}. Scale the features, lower C, or allow more.",
+            ConvergenceWarning,
+            stacklevel=level_of_caller(),
+        )
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights of each component, of shape (n_components, n_tasks, n_features)."""
+        coef = self._fitted_model().coef
+        return in_columns(self.metric_, coef, self.n_features_in_)
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Intercept of each component, of shape (n_components, n_tasks)."""
+        return self._fitted_model().intercept
+
+    @property
+    def gate_coef_(self) -> NDArray[np.float64]:
+        """Slopes of the gate's logits; of two levels, those of the groups first."""
+        coef = self._fitted_model().gate.coef
+        return in_columns(self.metric_, coef, self.n_features_in_)
+
+    @property
+    def gate_intercept_(self) -> NDArray[np.float64]:
+        """Intercepts of the gate's logits."""
+        return self._fitted_model().gate.intercept
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probability of each class by the mixture's own definition, normalised.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or partitions
+            Parquet and batches as in ``predict``.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            The largest one belongs to the class that ``predict`` gives.
+
+        Notes
+        -----
+        Eq. 6 divided by its sum over the classes. It is a model of the margin, not
+        calibrated; :class:`~sklearn.calibration.CalibratedClassifierCV` is.
+        """
+        if is_partitioned(X) and not is_lazy(X):
+            return self._answer_blocks("predict_proba", X)
+        X = self._check_query_rows(X)
+        return self._fitted_model().probabilities(X, self.n_jobs)
+
+    def gates(self, X: Any) -> NDArray[Any]:
+        """Share of each component in each row, by the gate alone.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        shares : ndarray of shape (n_samples, n_components)
+            Rows sum to one.
+        """
+        X = self._check_query_rows(X)
+        return self._fitted_model().shares(X, self.n_jobs)
+
+    def responsibilities(self, X: Any, y: Any = None) -> NDArray[Any]:
+        """Responsibility of each component for each row (Eq. 11).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), default=None
+            Labels of the rows. Without them the responsibilities are averaged over the
+            classes, each with its probability.
+
+        Returns
+        -------
+        responsibilities : ndarray of shape (n_samples, n_components)
+            Rows sum to one.
+        """
+        X = self._check_query_rows(X)
+        index = None if y is None else self._class_index(X, y)
+        return self._fitted_model().responsibilities(X, index, self.n_jobs)
+
+    def region(self, X: Any, *, return_weights: bool = False) -> Any:
+        """Component with the largest share in each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        return_weights : bool, default=False
+            Whether to return all components of a row with their shares.
+
+        Returns
+        -------
+        components : ndarray of shape (n_samples,) or (n_samples, n_components)
+            With ``return_weights`` all of them, the largest share first.
+        weights : ndarray of shape (n_samples, n_components)
+            Only with ``return_weights``: their shares.
+        """
+        if not return_weights:
+            return self.gates(X).argmax(axis=1)
+        X = self._check_query_rows(X)
+        return self._fitted_model().regions(X, self.n_jobs)
+
+    def local_coef(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Weights of the linear function that touches each row's decision.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        coef : ndarray of shape (n_samples, n_tasks, n_features)
+            The gradient of the decision at the row: weights of the SVMs, and of the
+            gate where components disagree.
+        intercept : ndarray of shape (n_samples, n_tasks)
+            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i. With a
+            metric this needs one that maps by ``X @ components_``.
+        """
+        X = self._check_query_rows(X)
+        return self._touching(X, self._fitted_model().slopes(X))
+
+    def _fitted_model(self) -> MixtureModel:
+        check_is_fitted(self)
+        model: MixtureModel = self._model
+        return model
+
+    def _decide(self, X: Any) -> NDArray[Any]:
+        return self._fitted_model().decide(X, self.n_jobs)
+
+    def _class_index(self, X: Any, y: Any) -> NDArray[np.intp]:
+        labels = np.asarray(y)
+        check_consistent_length(X, labels)
+        unknown = ~np.isin(labels, self.classes_)
+        if unknown.any():
+            raise ValueError(
+                f"y contains the label {labels[unknown][0]!r}; expected labels of the "
+                f"fitted classes {self.classes_.tolist()}."
+            )
+        return np.searchsorted(self.classes_, labels)

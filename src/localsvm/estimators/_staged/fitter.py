@@ -115,12 +115,12 @@ class StageFitter:
         plain = Preparation.learn(
             rows, setting.scaling, setting.n_components, self.seed
         )
-        if setting.metric is None:
+        if setting.gradient_metric is None:
             return plain
         first = self._first_model(rows.X.shape[0], _METRIC_C)
         first.set_params(max_time=self._time_left())
         learner = GradientMetric(
-            **_METRICS[setting.metric],
+            **_METRICS[setting.gradient_metric],
             estimator=first,
             max_rows=_metric_rows(rows.class_index),
             random_state=self.seed,
@@ -256,7 +256,8 @@ class StageFitter:
         cover = NeighborhoodCover(
             grid.cell_size, random_state=draw_seed(self.seed), n_jobs=self.n_jobs
         ).fit(train)
-        route = Router.to_centers(train, cover).route(rows.X[n_train:], self.n_jobs)
+        router = Router.to_centers(train[cover.center_indices_], cover.neighbors)
+        route = router.route(rows.X[n_train:], self.n_jobs)
         used, cell = np.unique(route, return_inverse=True)
         by_cell = np.split(
             held_out[np.argsort(cell, kind="stable")], np.cumsum(np.bincount(cell))[:-1]

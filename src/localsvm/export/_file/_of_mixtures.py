@@ -9,9 +9,9 @@ import numpy as np
 
 from localsvm.estimators import (
     CenterGate,
+    LinearGate,
     MixtureModel,
     MixtureSVC,
-    SoftmaxGate,
     TwoLevelGate,
 )
 from localsvm.export._file._common import MAPPED_CLASSIFIER, REGIONS
@@ -23,6 +23,7 @@ from localsvm.export._file._fields import (
     Whole,
     Word,
     doubles,
+    indices,
 )
 from localsvm.export._file._objects import Part
 from localsvm.export._file._specs import Either, Record, Several, Spec
@@ -34,9 +35,9 @@ _TINY = float(np.finfo(np.float64).tiny)
 def _one_level(axis: str) -> Either:
     return Either(
         softmax=(
-            SoftmaxGate,
+            LinearGate,
             Record(
-                SoftmaxGate,
+                LinearGate,
                 coef=doubles(axis, "mapped_columns"),
                 intercept=doubles(axis),
             ),
@@ -78,7 +79,7 @@ class _Precision(Word):
 
 
 _GATE = Either(
-    one=((SoftmaxGate, CenterGate), _one_level("regions")),
+    one=((LinearGate, CenterGate), _one_level("regions")),
     two=(
         TwoLevelGate,
         Record(
@@ -112,6 +113,7 @@ SPECS = (
             "tau_": Number(0.0),
             "intercept_scaling_": Number(),
             "duality_gap_": Number(finite=False),
+            "n_support_": indices("classes"),
         },
         check=_check_groups,
     ),
