@@ -36,7 +36,7 @@ LATE = {
     "ClusteredSVC": "_part_solver:PartSolver:run",
     "LocalSVC": "_local:solve_cells",
     "MixtureSVC": "_mixture.em:maximize",
-    "ReducedSVC": "_reduced.passes:ReducedPartitionFit:_solve",
+    "ReducedSVC": "_reduced.master:run_passes",
     "SupportClusterSVC": "_support_cluster.fit:finish_merging",
 }
 PLACES = {

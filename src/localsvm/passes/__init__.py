@@ -12,12 +12,14 @@ from localsvm.passes._linear_solver import (
     working_bytes,
 )
 from localsvm.passes._survey import (
+    Survey as Survey,
     merge_moments,
     merge_scans,
     merge_surveys,
     scale_gamma_of,
     scan_part,
     spread,
+    survey_block as survey_block,
     survey_part,
 )
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from localsvm._checks import check_squares, column_range
-from localsvm.engine import Block, Statistics
+from localsvm.engine import Block, Record, Statistics
 from localsvm.kernels import entry_moments, gamma_of_moments
 from localsvm.rows import RowSample, squared_norms
 
@@ -70,6 +72,50 @@ def merge_surveys(first: Statistics, second: Statistics) -> Statistics:
     if len(moments) == 2:
         found["moments"] = merge_moments(moments[0], moments[1], len(first["low"]))
     return found
+
+
+@dataclass(frozen=True)
+class Survey(Record):
+    """Classes and scale of rows.
+
+    Attributes
+    ----------
+    n_rows : int
+    classes : ndarray of shape (n_classes,)
+    mass, counts : ndarray of shape (n_classes,)
+        Weight of each class, and its rows of positive weight.
+    squares : float
+        Sum of the squared norms, each times the weight of its row.
+    low, high : ndarray of shape (n_features,)
+        Smallest and largest value of each column.
+    is_sparse : bool
+    moments : ndarray of shape (3,) or None
+        Weight, mean and total of the entries; None without weight.
+    """
+
+    n_rows: int
+    classes: NDArray[np.generic]
+    mass: NDArray[np.float64]
+    counts: NDArray[np.float64]
+    squares: float
+    low: NDArray[np.generic]
+    high: NDArray[np.generic]
+    is_sparse: bool
+    moments: NDArray[np.float64] | None = None
+
+    def merge(self, other: Survey) -> Survey:
+        """Survey of the rows of both."""
+        return Survey.from_arrays(merge_surveys(self.as_arrays(), other.as_arrays()))
+
+    @property
+    def scaled_gamma(self) -> float:
+        """``gamma="scale"`` of the rows."""
+        return scale_gamma_of(self.as_arrays())
+
+
+def survey_block(block: Block) -> Survey:
+    """Survey the rows of a block."""
+    return Survey.from_arrays(survey_part(block))
 
 
 def scan_part(block: Block, seed: int, limit: int) -> Statistics:

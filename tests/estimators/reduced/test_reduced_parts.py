@@ -20,7 +20,7 @@ from engine_data import (
 from localsvm import ReducedSVC, load, save
 from localsvm.engine import Batches, NotEnoughMemoryError, options
 from localsvm.estimators import Reduction
-from localsvm.estimators._reduced.passes import ReducedPartitionFit
+from localsvm.estimators._reduced import master, result
 
 FORMS = {
     "linear": {"kernel": "linear", "C": 1.0},
@@ -151,15 +151,16 @@ def test_penalty_gap_and_support_are_those_of_the_fit_in_memory(form):
 def test_a_wrong_dual_is_found(monkeypatch):
     """A group at its bound is said to have none of it."""
     X, y, weight = make_rows(600, n_classes=2)
-    original = ReducedPartitionFit._items
+    original = result.with_group_duals
 
-    def planted(self, before, found):
-        items = original(self, before, found)
+    def planted(places, state, solved):
+        items = original(places, state, solved)
         duals = items[2][1][0]
         duals[np.argmax(np.abs(duals))] = 0.0
         return items
 
-    monkeypatch.setattr(ReducedPartitionFit, "_items", planted)
+    for module in (master, result):
+        monkeypatch.setattr(module, "with_group_duals", planted)
     parameters = {
         "kernel": "linear",
         "C": 1.0,
@@ -270,15 +271,15 @@ def test_a_fit_that_was_stopped_goes_on(kernel, call, tmp_path, monkeypatch):
     X, y, weight = make_rows(300)
     batches = Batches.of(X, y, weight, rows=ROWS)
     expected = fit(batches, parameters=kernel)
-    original, solved = ReducedPartitionFit._solve_tasks, []
+    original, solved = master.solve_tasks, []
 
-    def solve_tasks(self, plan, before):
-        solved.append(before.version)
+    def solve_tasks(blocks, plan, options, places, state):
+        solved.append(state.version)
         if len(solved) == call:
             raise KeyboardInterrupt
-        return original(self, plan, before)
+        return original(blocks, plan, options, places, state)
 
-    monkeypatch.setattr(ReducedPartitionFit, "_solve_tasks", solve_tasks)
+    monkeypatch.setattr(master, "solve_tasks", solve_tasks)
     with pytest.raises(KeyboardInterrupt):
         fit(batches, parameters=kernel, checkpoint=tmp_path / "state")
     again = fit(batches, parameters=kernel, checkpoint=tmp_path / "state")

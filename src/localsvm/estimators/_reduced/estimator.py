@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from localsvm._checks import (
     check_parameters,
-    check_squares,
     class_weights,
     instance_of,
     integer,
@@ -22,24 +21,22 @@ from localsvm._checks import (
     with_methods,
 )
 from localsvm._clock import StageClock
-from localsvm.engine import Blocks, Labels, Statistics
+from localsvm.engine import Blocks, Labels
 from localsvm.estimators._base import BaseLocalClassifier, check_solution
-from localsvm.estimators._reduced.diagonal import Diagonal, sum_diagonal
-from localsvm.estimators._reduced.fit import (
-    FitOptions,
-    ReducedFit,
-    ReducedSettings,
-    fit_reduced,
-)
+from localsvm.estimators._reduced.blocks import sum_diagonal
+from localsvm.estimators._reduced.fit import fit_reduced
+from localsvm.estimators._reduced.master import memory_of_blocks
 from localsvm.estimators._reduced.model import ReducedModel
-from localsvm.estimators._reduced.passes import (
-    ReducedPartitionFit,
-    memory_of_blocks,
+from localsvm.estimators._reduced.result import ReducedFit
+from localsvm.estimators._reduced.settings import (
+    FitOptions,
+    ReducedSettings,
+    Reduction,
+    ReductionRule,
 )
-from localsvm.estimators._reduced.rule import Reduction, ReductionRule
-from localsvm.kernels import Kernel, scale_gamma
-from localsvm.passes import merge_surveys, scale_gamma_of, survey_part
-from localsvm.rows import SCALED_C, Rows
+from localsvm.kernels import Kernel
+from localsvm.passes import Survey, survey_block
+from localsvm.rows import SCALED_C
 from localsvm.solvers import Status
 
 
@@ -266,71 +263,51 @@ class ReducedSVC(BaseLocalClassifier):
                 f"kernel={self.kernel!r} instead."
             )
 
-    def _fit(self, rows: Rows) -> None:
-        check_squares(rows.X)
-        options = self._fit_options(self._draw_seed())
-        gamma = self.gamma
-        if gamma == "scale":
-            gamma = scale_gamma(rows.X, rows.sample_weight)
-        kernel = self._kernel(gamma, rows.X.shape[1])
-        diagonal = Diagonal.of(kernel, rows.X, rows.sample_weight)
-        fit = fit_reduced(rows, self._settings(kernel, diagonal, None), options)
-        self._store(fit, options.clock)
-
     def _fit_partitions(self, rows: Blocks) -> None:
-        if self.reduction is None:
+        if self.reduction is None and not rows.is_in_memory:
             raise ValueError(
                 "reduction=None needs all rows in memory; for rows in blocks use "
                 "'auto' or a Reduction, which give the same solution from the rows "
                 "that can matter."
             )
         options = self._fit_options(rows.seed(self._draw_seed))
-        rows.require_memory(memory_of_blocks(rows.dtype.itemsize))
+        if not rows.is_in_memory:
+            rows.require_memory(memory_of_blocks(rows.dtype.itemsize))
         with options.clock.stage("scan"):
-            survey = rows.reduce(survey_part, merge_surveys, stage="scan")
-            labels = self._take_survey(survey)
-            gamma = self.gamma
-            if gamma == "scale":
-                gamma = scale_gamma_of(survey)
-            kernel = self._kernel(gamma, rows.n_features)
-            diagonal = Diagonal(1.0, 1.0)
-            if kernel.name == "linear":
-                mass = float(survey["mass"].sum())
-                diagonal = Diagonal(float(survey["squares"]), mass)
-            if kernel.name == "poly" and isinstance(self.C, str):
-                diagonal = rows.reduce(sum_diagonal, kernel, stage="diagonal")
-        settings = self._settings(kernel, diagonal, ReductionRule())
-        fit = ReducedPartitionFit(rows, settings, options, labels, survey).run()
+            survey = rows.reduce(survey_block, stage="scan")
+            labels = self._accept(survey, rows)
+            settings = self._settings(survey, rows)
+        fit = fit_reduced(rows, survey, labels, settings, options)
         self._store(fit, options.clock)
 
-    def _take_survey(self, survey: Statistics) -> Labels:
-        """Set the classes that a pass over the blocks has found, and check them."""
-        mass = survey["mass"]
-        if not mass.any():
-            raise ValueError(
-                "Sample weights must contain at least one non-zero number."
-            )
-        self.classes_ = survey["classes"]
-        self._penalty_weight(self.classes_, np.arange(len(mass)), mass)
-        self._warn_of_scales(np.stack([survey["low"], survey["high"]]))
+    def _accept(self, survey: Survey, rows: Blocks) -> Labels:
+        """Check classes and weights; those of rows in memory are known already."""
+        mass = survey.mass
+        if not rows.is_in_memory:
+            if not mass.any():
+                raise ValueError(
+                    "Sample weights must contain at least one non-zero number."
+                )
+            self.classes_ = survey.classes
+            self._penalty_weight(self.classes_, np.arange(len(mass)), mass)
+            self._warn_of_scales(np.stack([survey.low, survey.high]))
         return Labels(self.classes_, self._class_weight(self.classes_, mass))
 
-    def _kernel(self, gamma: float | str, n_features: int) -> Kernel:
-        width = 1.0 / n_features if isinstance(gamma, str) else float(gamma)
-        return Kernel(self.kernel, width, self.degree, self.coef0)
-
-    def _settings(
-        self, kernel: Kernel, diagonal: Diagonal, auto: ReductionRule | None
-    ) -> ReducedSettings:
-        """Problem that the parameters describe; ``auto`` is what "auto" stands for."""
-        reduction = self.reduction
-        return ReducedSettings(
-            kernel,
-            SCALED_C / diagonal.mean if isinstance(self.C, str) else float(self.C),
-            reduction._rule() if isinstance(reduction, Reduction) else auto,
-            self.solver,
-            self.clusterer,
-        )
+    def _settings(self, survey: Survey, rows: Blocks) -> ReducedSettings:
+        """Problem that the parameters describe, for rows of this scale."""
+        gamma: Any = self.gamma
+        if gamma == "scale":
+            gamma = survey.scaled_gamma
+        elif gamma == "auto":
+            gamma = 1.0 / rows.n_features
+        kernel = Kernel(self.kernel, float(gamma), self.degree, self.coef0)
+        C: Any = self.C
+        if C == "scale":
+            C = SCALED_C / rows.reduce(sum_diagonal, kernel, stage="diagonal").mean
+        rule = None if rows.is_in_memory else ReductionRule()
+        if isinstance(self.reduction, Reduction):
+            rule = self.reduction._rule()
+        return ReducedSettings(kernel, float(C), rule, self.solver, self.clusterer)
 
     def _fit_options(self, seed: int) -> FitOptions:
         return FitOptions(

@@ -13,7 +13,7 @@ from localsvm.estimators._reduced.reduction import (
     open_rows,
     violations,
 )
-from localsvm.estimators._reduced.rule import ReductionSettings
+from localsvm.estimators._reduced.settings import ReductionSettings
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from localsvm.estimators._reduced.rule import ReductionSettings
+from localsvm.estimators._reduced.settings import ReductionSettings
 from localsvm.estimators._reduced.spaces import (
     DualSpace,
     OutOfTimeError,
