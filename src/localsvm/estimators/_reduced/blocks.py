@@ -44,6 +44,7 @@ from localsvm.estimators._reduced.reduction import (
 from localsvm.estimators._reduced.settings import ReductionSettings
 from localsvm.estimators._reduced.spaces import FeatureSpace, Units
 from localsvm.kernels import Kernel
+from localsvm.passes import Content
 from localsvm.rows import Rows, take_rows
 
 
@@ -78,6 +79,11 @@ class Diagonal(Record):
         """Mean over the rows; 1 if it is not positive or overflows."""
         mean = self.total / self.weight if self.weight > 0 else 1.0
         return mean if 0 < mean < np.inf else 1.0
+
+
+def look_at_block(block: Block) -> Content:
+    """Classes, their weights, and the scale of the columns."""
+    return Content.of(block)
 
 
 def sum_diagonal(block: Block, kernel: Kernel) -> Diagonal:
@@ -322,7 +328,7 @@ def _write_offer(
 
 
 def _tasks(plan: Plan, rows: BlockRows, state: BlockState) -> list[TwoClassRows]:
-    """Rows of each task in their groups; those that have travelled take no rows."""
+    """Rows of each task in their groups; active ones have the bound zero."""
     bounds = plan.C * np.where(state.left, rows.weight, 0.0)
     groups = np.broadcast_to(state.group, (plan.n_tasks, len(bounds))).astype(np.intp)
     return [

@@ -44,13 +44,13 @@ from localsvm.estimators._reduced.spaces import (
     RowSpace,
 )
 from localsvm.kernels import Kernel
-from localsvm.passes import Survey
+from localsvm.passes import Content
 from localsvm.rows import Rows, take_rows
 
 
 def fit_reduced(
     blocks: Blocks,
-    survey: Survey,
+    content: Content,
     labels: Labels,
     settings: ReducedSettings,
     options: FitOptions,
@@ -60,7 +60,7 @@ def fit_reduced(
     Parameters
     ----------
     blocks : Blocks
-    survey : Survey
+    content : Content
         Of these blocks.
     labels : Labels
     settings : ReducedSettings
@@ -73,7 +73,7 @@ def fit_reduced(
         It may have stopped before ``tol``; the caller checks that.
     """
     if not blocks.is_in_memory:
-        return reduce_blocks(blocks, survey, labels, settings, options)
+        return reduce_blocks(blocks, content, labels, settings, options)
     fit: ReducedFit
     (fit,) = blocks.map(fit_block, labels, settings, options, stage="fit")
     return fit

@@ -51,7 +51,7 @@ from localsvm.estimators._reduced.settings import (
     ReductionRule,
 )
 from localsvm.estimators._reduced.spaces import FeatureSpace, RowSpace
-from localsvm.passes import Survey
+from localsvm.passes import Content
 
 # So many clusters of a class are no burden to the first solve.
 _CHEAP_CLUSTERS = 2000
@@ -59,20 +59,20 @@ _CHEAP_CLUSTERS = 2000
 _GROWTH = 2.0
 _CURE = (
     "Use kernel='linear', with which rows far inside the margin stay where they are, a "
-    "smaller band or a smaller C; LocalSVC or SupportClusterSVC, which solve for parts "
-    "or summaries of the rows; or allow more memory."
+    "smaller band or a smaller C; LocalSVC or SupportClusterSVC, which solve for "
+    "neighbourhoods or summaries of the rows; or allow more memory."
 )
 
 
 def reduce_blocks(
     blocks: Blocks,
-    survey: Survey,
+    content: Content,
     labels: Labels,
     settings: ReducedSettings,
     options: FitOptions,
 ) -> ReducedFit:
     """Summarise, solve and check until the solution is that of all rows."""
-    plan = make_plan(blocks, survey, labels, settings, options)
+    plan = make_plan(blocks, content, labels, settings, options)
     with options.clock.stage("cluster"):
         places, first = summarize(blocks, plan)
     end = run_passes(blocks, plan, options, places, first)
@@ -82,16 +82,16 @@ def reduce_blocks(
 
 def make_plan(
     blocks: Blocks,
-    survey: Survey,
+    content: Content,
     labels: Labels,
     settings: ReducedSettings,
     options: FitOptions,
 ) -> Plan:
     """Settle what is the same for all blocks and passes."""
     like: Any = np.empty((0, blocks.n_features))
-    if survey.is_sparse:
+    if content.is_sparse:
         like = sparse.csr_array(like)
-    counts = np.maximum(survey.counts, 1.0)
+    counts = np.maximum(content.counts, 1.0)
     rule = settings.reduction or ReductionRule()
     is_linear = settings.kernel.name == "linear"
     rule = replace(rule, use_bounds=rule.use_bounds and is_linear)

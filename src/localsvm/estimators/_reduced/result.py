@@ -84,8 +84,8 @@ class ReducedFit:
     tasks : tuple of TaskReport
     method : str
         How it was solved, in words.
-    travelled : str or None
-        Of a fit to blocks, how many rows entered the problem.
+    active : str or None
+        Of a fit to blocks, how many rows entered the master problem.
     """
 
     settings: ReducedSettings
@@ -94,7 +94,7 @@ class ReducedFit:
     n_support: NDArray[np.intp]
     tasks: tuple[TaskReport, ...]
     method: str
-    travelled: str | None = None
+    active: str | None = None
 
     @property
     def violation(self) -> float:
