@@ -36,7 +36,7 @@ LATE = {
     "ClusteredSVC": "passes._linear_solver:BlockSolver:run",
     "LocalSVC": "estimators._local.passes:solve_cells",
     "MixtureSVC": "estimators._mixture.em:maximize",
-    "ReducedSVC": "estimators._reduced.passes:ReducedPartitionFit:_solve",
+    "ReducedSVC": "estimators._reduced.master:run_passes",
     "SupportClusterSVC": "estimators._support_cluster.fit:finish_merging",
 }
 PLACES = {
