@@ -13,9 +13,8 @@ from localsvm.data import load_benchmark
 
 Split = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 
-# As the paper sets them; method="reduce" with its own form of Algorithm 1.
+# As the paper sets them: its own form of Algorithm 1.
 PAPER = {
-    "method": "reduce",
     "representative": "pseudo_center",
     "use_bounds": False,
     "band": 0.0,

@@ -42,7 +42,7 @@ def clustering_time(fitted: Fitted) -> Mapping[str, Any]:
 def relative_difference(fitted: Fitted) -> Mapping[str, Any]:
     """Give RD of Eq. 3.20: how far the error rate is from that of the exact SVM."""
     rows = fitted.rows
-    exact = clone(fitted.model).set_params(method="all", **INTERIOR_POINT)
+    exact = clone(fitted.model).set_params(reduction=None, **INTERIOR_POINT)
     exact.fit(rows.X_train, rows.y_train)
     true = float(np.mean(exact.predict(rows.X_test) != rows.y_test))
     found = float(np.mean(fitted.predicted != rows.y_test))

@@ -12,18 +12,14 @@ INTERIOR_POINT = {"solver": "interior_point", "tol": 1e-6}
 # The matrix fits, and all classifiers of a problem share it.
 SHARED_MATRIX = {"solver": "smo"}
 
-_ALGORITHM_1 = {
-    "method": "reduce",
-    "representative": "pseudo_center",
-    "use_bounds": False,
-    "band": 0.0,
-}
 _SVC = "localsvm.ReducedSVC"
+_REDUCTION = "localsvm.estimators.Reduction"
+_ALGORITHM_1 = {"representative": "pseudo_center", "use_bounds": False, "band": 0.0}
 
 
 def all_rows(name: str, kernel: Mapping[str, Any], solver: Mapping[str, Any]) -> Method:
     """Define the SVM of all rows."""
-    return Method(name, Part(_SVC, {"method": "all", **kernel, **solver}))
+    return Method(name, Part(_SVC, {"reduction": None, **kernel, **solver}))
 
 
 def libsvm(name: str, kernel: Mapping[str, Any]) -> Method:
@@ -42,7 +38,8 @@ def cluster_svm(
     n_clusters: int | None = None,
 ) -> Method:
     """Define ClusterSVM; without number of clusters by the square root heuristic."""
-    params = {**_ALGORITHM_1, **kernel, **solver, "max_passes": max_passes}
+    reduction = Part(_REDUCTION, {**_ALGORITHM_1, "max_passes": max_passes})
+    params: dict[str, Any] = {"reduction": reduction, **kernel, **solver}
     if n_clusters is not None:
         params["clusterer"] = Part("localsvm.cluster.PDDP", {"n_clusters": n_clusters})
     return Method(name, Part(_SVC, params))
@@ -55,6 +52,5 @@ def condition_two(
 
     Rows far inside the margin stay in clusters, too.
     """
-    return Method(
-        name, Part(_SVC, {"method": "reduce", "band": 0.05, **kernel, **solver})
-    )
+    reduction = Part(_REDUCTION, {"band": 0.05})
+    return Method(name, Part(_SVC, {"reduction": reduction, **kernel, **solver}))

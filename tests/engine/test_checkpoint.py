@@ -27,7 +27,7 @@ from localsvm.estimators._regional.model import RegionalModel
 MODELS = {
     "ClusteredSVC": ClusteredSVC(3, C=0.3, random_state=0),
     "LocalSVC": LocalSVC(20, random_state=0),
-    "MixtureSVC": MixtureSVC(2, max_iter=1, random_state=0),
+    "MixtureSVC": MixtureSVC(2, em_max_iter=1, random_state=0),
     "ReducedSVC": ReducedSVC(kernel="linear", random_state=0),
     "SupportClusterSVC": SupportClusterSVC(6, random_state=0),
 }
@@ -371,7 +371,7 @@ def test_another_estimator_is_refused(tmp_path):
 
 
 def count_reads(monkeypatch):
-    from localsvm.engine import _parquet
+    from localsvm.engine._sources import _parquet
 
     reads, original = [], _parquet.ParquetPart.read
 

@@ -212,7 +212,7 @@ def test_a_second_thread_is_told_of_the_first(tmp_path):
 
 FORKS = """
 import os, pathlib, signal, sys
-from localsvm.engine._lock import locked_folder
+from localsvm.engine._checkpoints._lock import locked_folder
 with locked_folder(pathlib.Path(sys.argv[1]), "x"):
     child = os.fork()
     if child == 0:
@@ -224,7 +224,7 @@ with locked_folder(pathlib.Path(sys.argv[1]), "x"):
 
 
 def test_a_child_of_a_killed_process_holds_nobody_up(tmp_path):
-    from localsvm.engine._lock import locked_folder
+    from localsvm.engine._checkpoints._lock import locked_folder
 
     command = [sys.executable, "-c", FORKS, str(tmp_path)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
@@ -238,7 +238,7 @@ def test_a_child_of_a_killed_process_holds_nobody_up(tmp_path):
 
 
 def test_a_lock_that_is_gone_when_it_is_got_is_not_taken(tmp_path, monkeypatch):
-    from localsvm.engine import _lock
+    from localsvm.engine._checkpoints import _lock
 
     original, calls = fcntl.flock, []
 
@@ -266,7 +266,7 @@ def test_a_file_system_without_locks_is_told_of(tmp_path, monkeypatch):
     def flock(file, how):
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr("localsvm.engine._lock.fcntl.flock", flock)
+    monkeypatch.setattr("localsvm.engine._checkpoints._lock.fcntl.flock", flock)
     batches = Batches(engine_faults.read, engine_faults.N_BATCHES)
     with (
         options(checkpoint=tmp_path),
@@ -362,7 +362,7 @@ def ended_threads():
 
 def count_reads(monkeypatch):
     """Numbers of the row groups that are read from now on."""
-    from localsvm.engine import _parquet
+    from localsvm.engine._sources import _parquet
 
     reads, original = [], _parquet._File.read_group
 

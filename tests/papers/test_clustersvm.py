@@ -66,8 +66,9 @@ def test_methods_are_the_papers():
     made = model.make(seed=0)
     assert isinstance(made, ReducedSVC)
     assert made.clusterer.n_clusters == 7
-    assert (made.max_passes, made.use_bounds, made.band) == (1, False, 0.0)
-    assert made.representative == "pseudo_center"
+    reduction = made.reduction
+    assert (reduction.max_passes, reduction.use_bounds) == (1, False)
+    assert (reduction.band, reduction.representative) == (0.0, "pseudo_center")
 
 
 def test_rows_of_the_last_problem_are_counted_by_class(fitted):
@@ -86,7 +87,7 @@ def test_clustering_time_is_that_of_all_classes(fitted):
 def test_relative_difference_is_that_of_error_rates(fitted):
     rows = fitted.rows
     exact = ReducedSVC(
-        **problems.ARTIFICIAL_KERNEL, **INTERIOR_POINT, method="all"
+        **problems.ARTIFICIAL_KERNEL, **INTERIOR_POINT, reduction=None
     ).fit(rows.X_train, rows.y_train)
     true = np.mean(exact.predict(rows.X_test) != rows.y_test)
     same = replace(fitted, predicted=exact.predict(rows.X_test))

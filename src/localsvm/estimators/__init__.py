@@ -1,4 +1,4 @@
-"""Estimators: one file per method."""
+"""Estimators: one folder per family of methods; ``METHODS`` lists them."""
 
 from localsvm.estimators._local import (
     BaseLocalSVC as BaseLocalSVC,
@@ -19,7 +19,11 @@ from localsvm.estimators._mixture import (
     SoftmaxGate,
     TwoLevelGate as TwoLevelGate,
 )
-from localsvm.estimators._reduced import ReducedModel as ReducedModel, ReducedSVC
+from localsvm.estimators._reduced import (
+    ReducedModel as ReducedModel,
+    ReducedSVC,
+    Reduction,
+)
 from localsvm.estimators._regional import (
     BaseRegionalSVC as BaseRegionalSVC,
     ClusteredSVC,
@@ -29,9 +33,17 @@ from localsvm.estimators._regional import (
     LocallyLinearSVC,
     RegionalModel as RegionalModel,
 )
+from localsvm.estimators._registry import (
+    DEFAULT_METHOD as DEFAULT_METHOD,
+    METHODS as METHODS,
+    MethodInfo as MethodInfo,
+    method_named as method_named,
+    method_of as method_of,
+)
 from localsvm.estimators._staged import (
     Preparation as Preparation,
     QuantileMap as QuantileMap,
+    StagedModel as StagedModel,
     StagedSVC,
 )
 from localsvm.estimators._support_cluster import (
@@ -53,6 +65,7 @@ __all__ = [
     "NeighborSVC",
     "PaperGate",
     "ReducedSVC",
+    "Reduction",
     "SoftmaxGate",
     "StagedSVC",
     "SupportClusterSVC",

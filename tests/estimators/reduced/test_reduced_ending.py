@@ -19,7 +19,12 @@ from localsvm.solvers import Status
 def test_solution_that_is_not_exact_is_warned_of_though_the_solver_converged():
     kernel = Kernel("rbf")
     report = TaskReport(
-        objective=1.0, violation=2.0, rows_used=(5,), status=Status.converged, n_iter=3
+        objective=1.0,
+        gap=0.5,
+        violation=2.0,
+        rows_used=(5,),
+        status=Status.converged,
+        n_iter=3,
     )
     fit = ReducedFit(
         ReducedSettings(kernel, 1e15),
@@ -27,6 +32,7 @@ def test_solution_that_is_not_exact_is_warned_of_though_the_solver_converged():
             kernel, np.zeros((1, 2)), np.ones((1, 1)), np.empty((1, 0)), np.zeros(1)
         ),
         np.array([0]),
+        np.array([1, 0]),
         (report,),
         "all rows",
     )

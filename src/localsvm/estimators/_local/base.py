@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from localsvm._checks import (
 from localsvm._clock import StageClock
 from localsvm.cluster import SEARCHES
 from localsvm.estimators._base import BaseLocalClassifier
-from localsvm.estimators._local.kernel import KernelSettings
+from localsvm.estimators._local.kernel import GAMMAS, PENALTIES, KernelSettings
 from localsvm.estimators._local.model import LocalModel
 from localsvm.estimators._local.neighborhoods import LocalFit, LocalOptions
 from localsvm.estimators._local.prior import Prior, fit_global
@@ -31,9 +31,8 @@ class BaseKernelClassifier(BaseLocalClassifier):
         check_parameters(
             self,
             n_neighbors=integer(1) | one_of("auto"),
-            C=real(0),
-            gamma=real(0) | one_of("local", "scale", "auto"),
-            gamma_factor=real(0),
+            C=PENALTIES,
+            gamma=GAMMAS,
         )
 
     def _check_kernel_parameters(self) -> None:
@@ -45,7 +44,8 @@ class BaseKernelClassifier(BaseLocalClassifier):
             neighbors=SEARCHES,
             class_weight=class_weights(),
             tol=real(0, closed="left"),
-            max_iter=integer(1) | one_of("auto", -1),
+            max_iter=one_of(None) | integer(1),
+            max_time=one_of(None) | real(0),
             cache_size=real(0),
         )
 
@@ -54,7 +54,6 @@ class BaseKernelClassifier(BaseLocalClassifier):
             self.kernel,
             self.C,
             self.gamma,
-            self.gamma_factor,
             self.degree,
             self.coef0,
         )
@@ -63,7 +62,7 @@ class BaseKernelClassifier(BaseLocalClassifier):
         return LocalOptions(
             seed,
             self.tol,
-            None if self.max_iter == "auto" else self.max_iter,
+            self.max_iter,
             self.cache_size,
             self.n_jobs,
             clock,
@@ -124,6 +123,22 @@ class BaseLocalSVC(BaseKernelClassifier):
     def _decide(self, X: Any) -> NDArray[Any]:
         return self._model.decide(X, self.n_jobs)
 
+    def _adopt(
+        self,
+        fit: LocalFit,
+        rows: Rows,
+        merged: MergedRows,
+        classes: NDArray[Any],
+        seconds: dict[str, float],
+    ) -> Self:
+        """Become the fitted estimator of a fit that was made without one."""
+        self.classes_ = classes
+        self.n_features_in_ = rows.X.shape[1]
+        self.metric_ = None
+        self._store(fit, rows, merged)
+        self.fit_report_ = seconds
+        return self
+
     def _fit_prior(self, rows: Rows, options: LocalOptions) -> Prior:
         """Fit the global model to distinct rows."""
         clock = options.clock
@@ -140,6 +155,7 @@ class BaseLocalSVC(BaseKernelClassifier):
     def _store(self, fit: LocalFit, rows: Rows, merged: MergedRows) -> None:
         """Keep a fit to merged rows as fitted attributes."""
         self._describe(fit.model)
+        self.C_ = fit.C
         self.n_support_ = fit.n_support
         self.center_indices_ = merged.first[fit.centers]
         self.n_neighbors_, self.n_assigned_ = fit.n_neighbors, fit.n_assigned
@@ -158,8 +174,8 @@ class BaseLocalSVC(BaseKernelClassifier):
         models = model.models
         self.n_regions_ = model.n_regions
         self.n_constant_regions_ = int(np.count_nonzero(models.only_class >= 0))
-        self.gamma_ = models.gamma
-        self.C_ = models.C
+        self.gamma_ = model.kernel.gamma
+        self.region_gamma_, self.region_C_ = models.gamma, models.C
         self.duality_gap_ = float(models.relative_gap.max())
         self.violation_ = float(models.violation.max())
         self.n_iter_ = max(1, int(models.n_iter.max()))

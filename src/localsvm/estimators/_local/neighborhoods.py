@@ -100,6 +100,8 @@ class LocalFit:
     Attributes
     ----------
     model : LocalModel
+    C : float
+        Penalty, before a neighbourhood chose a factor.
     centers : ndarray of shape (n_regions,)
         Fitted row at the centre of each neighbourhood.
     labels : ndarray of shape (n_rows,), int32
@@ -108,14 +110,18 @@ class LocalFit:
         k and k' as used.
     n_support : ndarray of shape (n_classes,)
         Rows of each class that are a support vector of any neighbourhood.
+    support : ndarray
+        Fitted rows that are such support vectors.
     """
 
     model: LocalModel
+    C: float
     centers: NDArray[np.integer[Any]]
     labels: NDArray[np.int32]
     n_neighbors: int
     n_assigned: int
     n_support: NDArray[np.intp]
+    support: NDArray[np.integer[Any]]
 
     @property
     def report(self) -> LocalModels:
@@ -164,6 +170,7 @@ def fit_local(
         )
     with clock.stage("route"):
         kept, support_rows, router = _keep(rows.X, cover, models, settings.route)
+    support = np.unique(models.support)
     model = LocalModel(
         kept,
         support_rows,
@@ -175,11 +182,13 @@ def fit_local(
     )
     return LocalFit(
         model,
+        local.C,
         cover.center_indices_,
         cover.labels_,
         cover.n_neighbors_,
         cover.n_assigned_,
-        count_support(rows.class_index[np.unique(models.support)], rows.n_classes),
+        count_support(rows.class_index[support], rows.n_classes),
+        support,
     )
 
 

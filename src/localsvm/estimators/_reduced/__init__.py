@@ -2,8 +2,10 @@
 
 from localsvm.estimators._reduced.estimator import ReducedSVC
 from localsvm.estimators._reduced.model import ReducedModel
+from localsvm.estimators._reduced.rule import Reduction
 
 __all__ = [
     "ReducedModel",
     "ReducedSVC",
+    "Reduction",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,13 +26,14 @@ from localsvm.estimators._reduced.clusters import cluster_rows
 from localsvm.estimators._reduced.model import ReducedModel
 from localsvm.estimators._reduced.reduction import (
     ReducedSolution,
-    ReductionRule,
     TwoClassRows,
-    dual_objective,
+    objectives,
     reduce_units,
+    relative_gap,
     signs_of_tasks,
     solve_all,
 )
+from localsvm.estimators._reduced.rule import ReductionRule
 from localsvm.estimators._reduced.spaces import (
     MOST_FEATURES,
     DualSpace,
@@ -90,8 +91,9 @@ class FitOptions:
     seed : int
     tol : float
         Largest violation of the optimality conditions.
-    max_iter : int
-        Steps of sequential minimal optimisation per problem.
+    max_iter : int or None
+        Steps of sequential minimal optimisation per problem; None is ten million, or
+        100 per row if that is more.
     cache_size : float
         Megabytes for a kernel matrix or for kernel rows.
     n_jobs : int or None
@@ -101,7 +103,7 @@ class FitOptions:
 
     seed: int
     tol: float = 1e-3
-    max_iter: int = -1
+    max_iter: int | None = None
     cache_size: float = 1000.0
     n_jobs: int | None = None
     clock: StageClock = field(default_factory=StageClock)
@@ -110,7 +112,7 @@ class FitOptions:
         """Translate to the options of the solver, for all rows at once."""
         return KernelOptions(
             tol=self.tol,
-            max_iter=self.max_iter,
+            max_iter=-1 if self.max_iter is None else self.max_iter,
             deadline=self.clock.deadline,
             cache_size=self.cache_size,
             cancel=cancel,
@@ -121,13 +123,7 @@ class FitOptions:
 
         Half of the tolerance for the rows in it leaves half for those outside.
         """
-        return KernelOptions(
-            tol=self.tol / 2,
-            max_iter=self.max_iter,
-            deadline=self.clock.deadline,
-            cache_size=self.cache_size,
-            cancel=cancel,
-        )
+        return replace(self.for_solver(cancel), tol=self.tol / 2)
 
 
 @dataclass(frozen=True)
@@ -138,6 +134,8 @@ class TaskReport:
     ----------
     objective : float
         Of the dual.
+    gap : float
+        Relative duality gap over all rows.
     violation : float
         Largest violation of the optimality conditions, over all rows.
     rows_used : sequence of int
@@ -147,6 +145,7 @@ class TaskReport:
     """
 
     objective: float
+    gap: float
     violation: float
     rows_used: Sequence[int]
     status: Status
@@ -156,8 +155,10 @@ class TaskReport:
     def of(cls, rows: TwoClassRows, solution: ReducedSolution) -> TaskReport:
         """Report on a solution of these rows."""
         last = solution.last
+        primal, dual = objectives(rows, solution)
         return cls(
-            dual_objective(rows, solution),
+            dual,
+            relative_gap(primal, dual, solution.violation),
             solution.violation,
             solution.rows_used,
             last.status,
@@ -175,6 +176,8 @@ class ReducedFit:
     model : ReducedModel
     support : ndarray of shape (n_support,)
         Training rows with a dual in any task.
+    n_support : ndarray of shape (n_classes,)
+        How many of them are of each class.
     tasks : tuple of TaskReport
     method : str
         How it was solved, in words.
@@ -185,6 +188,7 @@ class ReducedFit:
     settings: ReducedSettings
     model: ReducedModel
     support: NDArray[np.intp]
+    n_support: NDArray[np.intp]
     tasks: tuple[TaskReport, ...]
     method: str
     travelled: str | None = None
@@ -193,6 +197,11 @@ class ReducedFit:
     def violation(self) -> float:
         """Largest violation over all rows and tasks."""
         return float(max(task.violation for task in self.tasks))
+
+    @property
+    def gap(self) -> float:
+        """Largest relative duality gap of a task."""
+        return float(max(task.gap for task in self.tasks))
 
     @property
     def n_iter(self) -> int:
@@ -255,6 +264,7 @@ def fit_reduced(
         settings,
         _make_model(settings.kernel, distinct, support, solutions),
         merged.first[support],
+        np.bincount(distinct.class_index[support], minlength=distinct.n_classes),
         tuple(map(TaskReport.of, tasks, solutions)),
         f"{what}, {where}",
     )

@@ -31,7 +31,8 @@ from localsvm.estimators._reduced.fit import (
 )
 from localsvm.estimators._reduced.model import ReducedModel
 from localsvm.estimators._reduced.records import Floats, ReducedFiles, stack
-from localsvm.estimators._reduced.reduction import ReductionRule
+from localsvm.estimators._reduced.reduction import relative_gap
+from localsvm.estimators._reduced.rule import ReductionRule
 from localsvm.rows import take_rows
 from localsvm.solvers import Status
 
@@ -187,8 +188,10 @@ class ReducedPartitionFit:
                 break
             self._keep_state(plan, after)
             before = after
+        primal = np.array([float(each["primal"]) for each in found])
+        primal += checked["loss"].sum(axis=0)
         with self.clock.stage("collect"):
-            return self._collect(plan, before, found, violation)
+            return self._collect(plan, before, found, violation, primal)
 
     def _is_done(
         self, plan: Plan, before: Before, after: Before, violation: Floats
@@ -284,11 +287,12 @@ class ReducedPartitionFit:
         before: Before,
         found: Sequence[Statistics],
         violation: Floats,
+        primal: Floats,
     ) -> ReducedFit:
         how = "on features" if plan.kernel.name == "linear" else "on kernel rows"
         by = "by an interior point method" if plan.by_interior_point else "by SMO"
         out_of_time = self.clock.remaining() == 0.0
-        support, dual_coef, vectors = self._support(plan, before, found)
+        support, n_support, dual_coef, vectors = self._support(plan, before, found)
         return ReducedFit(
             self.settings,
             ReducedModel(
@@ -299,9 +303,15 @@ class ReducedPartitionFit:
                 np.array([float(each["intercept"]) for each in found]),
             ),
             support,
+            n_support,
             tuple(
                 TaskReport(
                     float(each["objective"]),
+                    relative_gap(
+                        float(primal[task]),
+                        float(each["objective"]),
+                        float(violation[task]),
+                    ),
                     float(violation[task]),
                     before.used[:, task].tolist(),
                     Status.max_time if out_of_time else Status(int(each["status"])),
@@ -315,8 +325,11 @@ class ReducedPartitionFit:
 
     def _support(
         self, plan: Plan, before: Before, found: Sequence[Statistics]
-    ) -> tuple[NDArray[np.intp], Floats, Any]:
-        """Rows that have a dual, in the order of the blocks: numbers, duals, rows."""
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats, Any]:
+        """Rows that have a dual, in the order of the blocks.
+
+        Their numbers, how many of each class there are, their duals, and the rows.
+        """
         version, n_tasks = before.version, plan.n_tasks
         is_linear = plan.kernel.name == "linear"
         travelled = plan.files.read_travelled(version)
@@ -325,17 +338,23 @@ class ReducedPartitionFit:
         support = np.flatnonzero(duals.any(axis=0))
         kept = support[:0] if is_linear else support
         pieces = [
-            (travelled.number[support], duals[:, support], take_rows(travelled.X, kept))
+            (
+                travelled.number[support],
+                travelled.class_index[support],
+                duals[:, support],
+                take_rows(travelled.X, kept),
+            )
         ]
         items = self._items(before, found)
         stayed = self.rows.run(collect_part, items, plan, version, stage="collect")
-        for start, (place, own, X) in zip(self.starts, stayed, strict=True):
-            pieces.append((start + place, own, X))
-        numbers, columns, rows = zip(*pieces, strict=True)
+        for start, (place, *others) in zip(self.starts, stayed, strict=True):
+            pieces.append((start + place, *others))
+        numbers, classes, columns, rows = zip(*pieces, strict=True)
         number, X = np.concatenate(numbers), stack(list(rows))
         order = np.argsort(number, kind="stable")
         return (
             number[order].astype(np.intp),
+            np.bincount(np.concatenate(classes), minlength=len(plan.classes)),
             np.ascontiguousarray(np.concatenate(columns, axis=1)[:, order]),
             X if is_linear else take_rows(X, order),
         )

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from localsvm.estimators import ReducedModel, ReducedSVC
+from localsvm.estimators import ReducedModel, ReducedSVC, Reduction
 from localsvm.export._file._common import CLASSIFIER, COLUMNS, KERNEL
 from localsvm.export._file._fields import (
     Classes,
@@ -75,9 +75,11 @@ SPECS = (
         "classifier",
         {
             **CLASSIFIER,
+            "C_": Number(0.0),
             "gamma_": Number(0.0),
             "method_": Told(),
             "support_": indices("supports"),
+            "n_support_": indices("classes"),
             "_model": Record(
                 ReducedModel,
                 kernel=KERNEL,
@@ -89,11 +91,13 @@ SPECS = (
             "n_rows_used_": Told(),
             "passes_": indices("tasks"),
             "violation_": Number(finite=False),
+            "duality_gap_": Number(finite=False),
             "exact_": Flag(),
             "n_iter_": Whole(1),
             "dual_objective_": doubles("tasks", finite=False),
         },
         check=_check_model,
     ),
+    Spec(Reduction, "reduction"),
     *(Spec(cls, "linear", _LINEAR) for cls in (LinearSVC, LogisticRegression)),
 )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from localsvm.engine._block import Block, make_block
+from localsvm.engine._sources._block import Block, make_block
 from localsvm.rows import Rows
 
 

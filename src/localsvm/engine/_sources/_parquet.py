@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm._extras import require
-from localsvm.engine._block import Block, make_block
-from localsvm.engine._columns import (
+from localsvm.engine._sources._block import Block, make_block
+from localsvm.engine._sources._columns import (
     Columns,
     FileSchema,
     choose_columns,
@@ -25,7 +25,7 @@ from localsvm.engine._columns import (
     missing_column,
     number_type,
 )
-from localsvm.engine._source import Part, Source
+from localsvm.engine._sources._source import Part, Source
 from localsvm.exceptions import NotEnoughMemoryError, UnreadablePartitionError
 
 _MAGIC_BYTES = 4

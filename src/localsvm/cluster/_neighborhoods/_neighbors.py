@@ -20,7 +20,7 @@ from localsvm._threads import (
     map_interruptibly,
     single_threaded_libraries,
 )
-from localsvm.cluster._tree_work import share_visited
+from localsvm.cluster._neighborhoods._tree_work import share_visited
 from localsvm.rows import check_row_numbers
 
 _LEAF_SIZE = 8

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from localsvm.engine._block import Block
-from localsvm.engine._source import Source
+from localsvm.engine._sources import Block, Source
 
 # What may change between an interruption and the next call: no result depends on it.
 _FREE = ("n_jobs", "max_time", "verbose")

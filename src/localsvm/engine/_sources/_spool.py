@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from localsvm.engine._block import Block
-from localsvm.engine._source import BatchForm, Part, Source
+from localsvm.engine._sources._block import Block
+from localsvm.engine._sources._source import BatchForm, Part, Source
 
 
 @contextmanager

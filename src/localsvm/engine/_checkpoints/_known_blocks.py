@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.engine._block import Block
-from localsvm.engine._checkpoint import Checkpoint, Statistics
+from localsvm.engine._checkpoints._checkpoint import Checkpoint, Statistics
+from localsvm.engine._checkpoints._identity import digest_block
 from localsvm.engine._drivers import Merge, NumberedPart, merge_present
-from localsvm.engine._identity import digest_block
-from localsvm.engine._source import Source
+from localsvm.engine._sources import Block, Source
 
 _NAME = "blocks"
 # In place of a digest: of a partition without rows, of a file without a stamp.

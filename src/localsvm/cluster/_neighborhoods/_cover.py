@@ -21,7 +21,7 @@ from localsvm._checks import (
     with_methods,
 )
 from localsvm._seeds import draw_seed
-from localsvm.cluster._neighbors import (
+from localsvm.cluster._neighborhoods._neighbors import (
     choose_search,
     find_neighbors,
     fit_search,
