@@ -35,7 +35,7 @@ class ColdMixtureSVC(MixtureSVC):
 
 def models() -> dict[str, Any]:
     """Fits to compare, the quick ones first."""
-    same_steps = {"max_iter": 10, "early_stopping": False, "random_state": 0}
+    same_steps = {"em_max_iter": 10, "early_stopping": False, "random_state": 0}
     return {
         "LinearSVC": LinearSVC(),
         "MixtureSVC": MixtureSVC(10, random_state=0),
@@ -71,7 +71,7 @@ def measure(name: str, model: Any, data: Any) -> dict[str, Any]:
         "fit": round(fit, 2),
         "gate": round(cpu_per_second * stages.get("gate", 0.0), 2),
         "svm": round(cpu_per_second * stages.get("solve", 0.0), 2),
-        "steps": int(getattr(model, "n_iter_", 0)) if stages else 0,
+        "steps": int(getattr(model, "em_step_", 0)) if stages else 0,
         "predict": round(predict, 4),
         "accuracy": round(100 * model.score(data.X_test, data.y_test), 2),
     }

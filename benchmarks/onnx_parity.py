@@ -62,7 +62,7 @@ MODELS = {
     "LocallyLinearSVC(coding='local_coordinates')": LocallyLinearSVC(
         coding="local_coordinates"
     ),
-    "MixtureSVC(5)": MixtureSVC(5, max_iter=10),
+    "MixtureSVC(5)": MixtureSVC(5, em_max_iter=10),
     "SupportClusterSVC()": SupportClusterSVC(),
     "LocalSVC()": LocalSVC(),
     "LocalSVC(route='center')": LocalSVC(route="center"),

@@ -1,4 +1,4 @@
-"""Write the figures of README and documentation from the result files.
+"""Write tables of README and documentation from result files and the registry.
 
 ``python benchmarks/tables.py`` rewrites what stands between markers in the pages; with
 ``--check`` it only tells whether the pages are what the files say.
@@ -18,6 +18,7 @@ from clustered_tables import (
     locally_linear,
 )
 from local_tables import local_accuracy, local_search, local_speed
+from method_tables import methods_api, methods_blocks, methods_which
 from mixture_tables import mixture_accuracy, mixture_speed
 from onnx_tables import onnx_parity
 from reduced_tables import reduced_accuracy, reduced_speed
@@ -38,6 +39,9 @@ PAGES = (
     ROOT / "docs" / "benchmarks.md",
     ROOT / "docs" / "guide" / "how_far.md",
     ROOT / "docs" / "guide" / "parties.md",
+    ROOT / "docs" / "guide" / "scale.md",
+    ROOT / "docs" / "guide" / "which.md",
+    ROOT / "docs" / "api" / "index.md",
 )
 SECTIONS = (
     staged,
@@ -66,6 +70,9 @@ SECTIONS = (
     scale_workers,
     scale_check,
     scale_paper,
+    methods_which,
+    methods_blocks,
+    methods_api,
 )
 
 

@@ -48,7 +48,7 @@ def train_accuracy(fitted: Fitted) -> Mapping[str, Any]:
 def mixture_size(fitted: Fitted) -> Mapping[str, Any]:
     """Give the number of components that a mixture kept, and its EM steps."""
     model = fitted.model
-    return {"n_components": int(model.n_components_), "n_iter": int(model.n_iter_)}
+    return {"n_components": int(model.n_regions_), "n_iter": int(model.em_step_)}
 
 
 def clustered_solution(fitted: Fitted) -> Mapping[str, Any]:

@@ -62,10 +62,10 @@ def csvm(
 
 
 def msvm(
-    C: Sequence[float], n_components: int, name: str = "MSVM", **params: Any
+    C: Sequence[float], n_regions: int, name: str = "MSVM", **params: Any
 ) -> Method:
     """Define a mixture of linear SVMs (Fu et al. 2010); ``params`` are further ones."""
-    params = {"n_components": n_components, **params}
+    params = {"n_regions": n_regions, **params}
     return Method(name, Part("localsvm.MixtureSVC", params), {"C": C})
 
 

@@ -51,7 +51,7 @@ from localsvm.cluster import (
     ThresholdClustering,
 )
 from localsvm.data import TableEncoder
-from localsvm.estimators import Reduction
+from localsvm.estimators import PaperGate, Reduction, SoftmaxGate
 from localsvm.kernels import Kernel
 
 # Golden files hold models of these rows: they stay as they are.
@@ -136,7 +136,7 @@ def _local(**parameters):
 
 
 def _mixture(**parameters):
-    return MixtureSVC(**{"n_components": 3, "random_state": 0} | parameters)
+    return MixtureSVC(**{"n_regions": 3, "random_state": 0} | parameters)
 
 
 def _clusters(**parameters):
@@ -260,10 +260,10 @@ CASES = {
     ),
     "mixture": ("three", _mixture()),
     "mixture-paper": ("single", _mixture(gate="paper")),
-    "mixture-levels": ("two", _mixture(levels=2, n_groups=2)),
+    "mixture-levels": ("two", _mixture(gate=SoftmaxGate(2, n_groups=2))),
     "mixture-paper-levels": (
         "csr",
-        _mixture(gate="paper", levels=2, n_groups=2, prior=0.0),
+        _mixture(gate=PaperGate(levels=2, n_groups=2), prior=0.0),
     ),
     "reduced": ("three", ReducedSVC()),
     "reduced-linear": ("two", ReducedSVC(kernel="linear", reduction=Reduction())),

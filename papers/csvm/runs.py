@@ -29,14 +29,13 @@ _NEIGHBOR = _methods.svm_knn(PENALTIES, n_neighbors=(20, 50, 100))
 _KMEANS = _methods.kmeans_svm(PENALTIES, n_clusters=8)
 _MIXTURE = _methods.msvm(
     PENALTIES,
-    n_components=20,
-    gate="paper",
-    tau=1.0,
+    n_regions=20,
+    gate=Part("localsvm.estimators.PaperGate", {"tau": 1.0}),
     early_stopping=False,
     intercept_scaling=1.0,
 )
 _SOFTMAX_MIXTURE = _methods.msvm(
-    PENALTIES, n_components=20, name=SOFTMAX_MSVM, intercept_scaling=1.0
+    PENALTIES, n_regions=20, name=SOFTMAX_MSVM, intercept_scaling=1.0
 )
 _LOCALLY_LINEAR = _methods.llsvm(
     PENALTIES,

@@ -20,10 +20,14 @@ _STEPS = {"step 1": 1, "step 10": 10, "last step": 30}
 _MIXTURES = {
     # Rows of norm 13 and a bias of one: the SVMs need many passes.
     methods.PRINTED_MODEL: methods.mixture_part(
-        20, printed=True, C=10.0, svm_max_iter=5000
+        20, printed=True, C=10.0, max_iter=5000
     ),
     methods.SOFTMAX: methods.mixture_part(
-        20, printed=False, C=10.0, tau=0.1, prior=0.0
+        20,
+        printed=False,
+        C=10.0,
+        gate=Part("localsvm.estimators.SoftmaxGate", {"tau": 0.1}),
+        prior=0.0,
     ),
 }
 _SVM = "SVM, gamma = 0.1"

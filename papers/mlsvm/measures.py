@@ -13,8 +13,8 @@ from papers._measures import Fitted
 def complexity(fitted: Fitted) -> Mapping[str, Any]:
     """Give what a prediction costs: support vectors, or linear SVMs."""
     model = fitted.model
-    if hasattr(model, "n_components_"):
-        return {"complexity": int(model.n_components_)}
+    if hasattr(model, "n_regions_"):
+        return {"complexity": int(model.n_regions_)}
     if hasattr(model, "estimators_"):
         return {"complexity": len(model.estimators_)}
     return {"complexity": int(np.sum(model.n_support_))}
@@ -29,7 +29,7 @@ def em_steps(fitted: Fitted) -> Mapping[str, Any]:
         "n_steps": len(accuracy) - 1,
         "log_likelihood": np.round(history["log_likelihood"], 3).tolist(),
         "train_accuracies": np.round(accuracy, 3).tolist(),
-        "n_components": history["n_components"].tolist(),
+        "n_components": history["n_regions"].tolist(),
     }
 
 

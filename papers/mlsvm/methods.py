@@ -20,20 +20,17 @@ N_COMPONENTS = 10
 N_BOOSTED = 100
 # What the paper says, and what it does not mention switched off.
 _AS_PRINTED = {
-    "gate": "paper",
-    "tau": 1.0,
+    "gate": Part("localsvm.estimators.PaperGate", {"tau": 1.0}),
     "prior": 0.0,
     "intercept_scaling": 1.0,
     "early_stopping": False,
 }
 
 
-def mixture_part(n_components: int, *, printed: bool, **params: Any) -> Part:
+def mixture_part(n_regions: int, *, printed: bool, **params: Any) -> Part:
     """Name a mixture with the printed gate, or ours as it is by default."""
     start = _AS_PRINTED if printed else {}
-    return Part(
-        "localsvm.MixtureSVC", {"n_components": n_components, **start, **params}
-    )
+    return Part("localsvm.MixtureSVC", {"n_regions": n_regions, **start, **params})
 
 
 def linear_svm(C: Sequence[float]) -> Method:
@@ -69,13 +66,13 @@ def printed_mixture(C: Sequence[float]) -> Method:
 
 def one_step_mixture(C: Sequence[float]) -> Method:
     """Define the printed model after the first EM step."""
-    part = mixture_part(N_COMPONENTS, printed=True, max_iter=1)
+    part = mixture_part(N_COMPONENTS, printed=True, em_max_iter=1)
     return Method(ONE_STEP, part, {"C": C})
 
 
 def softmax_mixture(
-    C: Sequence[float], n_components: Sequence[int] = (N_COMPONENTS,)
+    C: Sequence[float], n_regions: Sequence[int] = (N_COMPONENTS,)
 ) -> Method:
     """Define our mixture; C and the number of components are chosen."""
     part = mixture_part(N_COMPONENTS, printed=False)
-    return Method(SOFTMAX, part, {"C": C, "n_components": n_components})
+    return Method(SOFTMAX, part, {"C": C, "n_regions": n_regions})

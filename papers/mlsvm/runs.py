@@ -78,7 +78,7 @@ _FOREST_METHODS = (
     methods.boosted_svm((0.1, 1.0, 10.0)),
     methods.printed_mixture((1.0, 10.0)),
     methods.one_step_mixture((1.0, 10.0)),
-    methods.softmax_mixture((1.0, 10.0), n_components=(1, 3, 10)),
+    methods.softmax_mixture((1.0, 10.0), n_regions=(1, 3, 10)),
 )
 _SIZES = {"100": 100, "500": 500, "1000": 1000, "5000": 5000, "10000": 10_000}
 DIGITS = Task(

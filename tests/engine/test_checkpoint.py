@@ -27,7 +27,7 @@ from localsvm.estimators._regional.model import RegionalModel
 MODELS = {
     "ClusteredSVC": ClusteredSVC(3, C=0.3, random_state=0),
     "LocalSVC": LocalSVC(20, random_state=0),
-    "MixtureSVC": MixtureSVC(2, max_iter=1, random_state=0),
+    "MixtureSVC": MixtureSVC(2, em_max_iter=1, random_state=0),
     "ReducedSVC": ReducedSVC(kernel="linear", random_state=0),
     "SupportClusterSVC": SupportClusterSVC(6, random_state=0),
 }

@@ -2,18 +2,11 @@
 
 import numpy as np
 import pytest
-from sklearn.base import ClassifierMixin
 
-from localsvm import estimators
-
-CLASSIFIERS = [
-    each
-    for each in (getattr(estimators, name) for name in estimators.__all__)
-    if isinstance(each, type) and issubclass(each, ClassifierMixin)
-]
+from localsvm.estimators import METHODS
 
 
-@pytest.mark.parametrize("classifier", CLASSIFIERS)
+@pytest.mark.parametrize("classifier", [method.estimator for method in METHODS])
 @pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf, "2", None])
 def test_class_weights_are_finite_numbers_of_at_least_zero(classifier, weight):
     X = np.random.default_rng(0).standard_normal((60, 3))

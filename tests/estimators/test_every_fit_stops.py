@@ -43,7 +43,7 @@ KERNELS = {
 KERNEL_MODELS = {
     "LocalSVC": lambda n, C, tol, kernel: LocalSVC(n, C=C, tol=tol, **kernel),
     "LocalSVC, cells": lambda n, C, tol, kernel: LocalSVC(
-        min(n, 12), C=C, tol=tol, max_iter=-1, **kernel
+        min(n, 12), C=C, tol=tol, max_iter=10**7, **kernel
     ),
     "LocalSVCCV": lambda n, C, tol, kernel: LocalSVCCV(
         Cs=[C],
@@ -72,7 +72,7 @@ OTHER_MODELS = {
     ),
     "LocallyLinearSVC": lambda C, tol: LocallyLinearSVC(3, C=C, tol=tol),
     "MixtureSVC": lambda C, tol: MixtureSVC(
-        2, C=C, tol=tol, svm_tol=tol or 1e-300, early_stopping=False
+        2, C=C, em_tol=tol, tol=tol or 1e-300, early_stopping=False
     ),
     "ReducedSVC, linear": lambda C, tol: ReducedSVC(
         C=C, tol=tol or 1e-300, kernel="linear"

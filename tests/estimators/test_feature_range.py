@@ -18,8 +18,9 @@ from localsvm import (
     SupportClusterSVC,
 )
 from localsvm.engine import Batches
+from localsvm.estimators import METHODS
 
-METHODS = {
+MODELS = {
     type(each).__name__: each
     for each in (
         ClusteredSVC(3, random_state=0),
@@ -27,7 +28,7 @@ METHODS = {
         LocallyLinearSVC(3, random_state=0),
         LocalSVC(20, random_state=0),
         LocalSVCCV(Cs=[1.0], n_neighbors=20, cv=2, random_state=0),
-        MixtureSVC(2, max_iter=2, random_state=0),
+        MixtureSVC(2, em_max_iter=2, random_state=0),
         NeighborSVC(10),
         ReducedSVC(),
         StagedSVC(n_regions=3, random_state=0),
@@ -47,10 +48,10 @@ def make_rows(n_rows=80):
     return X, X[:, 0] + X[:, 2] > 0.5
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", [method.class_name for method in METHODS])
 def test_every_classifier_keeps_the_range(name):
     X, y = make_rows()
-    model = clone(METHODS[name]).fit(X, y)
+    model = clone(MODELS[name]).fit(X, y)
     expected = np.stack([X.min(axis=0), X.max(axis=0)])
     np.testing.assert_array_equal(model.feature_range_, expected)
     assert model.integer_features_.tolist() == [False, True, True]

@@ -19,6 +19,7 @@ import os, signal, sys, threading, time
 import numpy as np
 from localsvm import ClusteredSVC, ClusteredSVCCV, LocalSVC, LocalSVCCV, NeighborSVC
 from localsvm import LocallyLinearSVC, MixtureSVC, ReducedSVC, SupportClusterSVC
+from localsvm.estimators import SoftmaxGate
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal((30_000, 40)), rng.integers(0, {n_classes}, 30_000)
 {prepare}
@@ -79,7 +80,7 @@ def test_search_is_interrupted_on_any_number_of_threads(n_jobs):
     assert seconds_to_answer(prepare, n_classes=2) < 1.0
 
 
-ENDLESS = "C=1e6, tol=0, max_iter=-1"
+ENDLESS = "C=1e6, tol=0, max_iter=10**9"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +112,7 @@ model.set_params(n_neighbors=200, n_assigned=1, kernel="{kernel}", neighbors="br
 def test_local_search_is_interrupted():
     prepare = """
 model = LocalSVCCV(n_neighbors=20, random_state=0).fit(X[:300], y[:300])
-model.set_params(Cs=[1e6], search_tol=0, max_iter=-1, n_neighbors=500, n_jobs=2)
+model.set_params(Cs=[1e6], search_tol=0, max_iter=10**9, n_neighbors=500, n_jobs=2)
 """
     call = "model.fit(X[:2500], y[:2500])"
     assert seconds_to_answer(prepare, call=call) < 1.0
@@ -152,12 +153,13 @@ X, y = rng.standard_normal((1500, 4000)), y[:1500]
 
 
 @pytest.mark.parametrize(
-    "slow", ["svm_tol=1e-15, svm_max_iter=10**9, C=1e6", "gate_steps=10**6"]
+    "slow", ["tol=1e-15, max_iter=10**9, C=1e6", "gate__steps=10**6"]
 )
 def test_mixture_is_interrupted(slow):
     prepare = f"""
-model = MixtureSVC(8, n_jobs=2, random_state=0).fit(X[:500], y[:500])
-model.set_params(max_iter=10**6, tol=0, {slow})
+model = MixtureSVC(8, gate=SoftmaxGate(), n_jobs=2, random_state=0)
+model.fit(X[:500], y[:500])
+model.set_params(em_max_iter=10**6, em_tol=0, {slow})
 """
     assert seconds_to_answer(prepare) < 1.0
 

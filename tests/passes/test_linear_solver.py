@@ -7,7 +7,7 @@ import pytest
 from sklearn.svm import LinearSVC
 
 from localsvm._clock import StageClock
-from localsvm.engine import Batches, options
+from localsvm.engine import Batches, MemoryStore, options
 from localsvm.engine._open import open_partitions
 from localsvm.passes._linear_problem import BlockProblem
 from localsvm.passes._linear_solver import BlockSolver, solve_together
@@ -152,3 +152,11 @@ def test_problems_that_are_solved_together_are_those_solved_alone(rows):
         assert found.states == alone.states
         np.testing.assert_array_equal(found.vectors(0), alone.vectors(0))
     assert together[0].n_iter == 1 < together[2].n_iter
+
+
+def test_a_store_in_memory_gives_the_same_bits(rows):
+    read = make_copies()
+    files = solve(rows, make_problem(rows.store, read, tol=1e-4))
+    memory = solve(rows, make_problem(MemoryStore(), read, tol=1e-4))
+    assert files.states == memory.states
+    np.testing.assert_array_equal(files.vectors(0), memory.vectors(0))

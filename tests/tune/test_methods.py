@@ -7,6 +7,7 @@ from sklearn.datasets import make_blobs
 from sklearn.pipeline import Pipeline
 
 import localsvm
+from localsvm.estimators import METHODS as ALL
 from localsvm.tune._candidates import (
     Candidate,
     first_candidates,
@@ -23,12 +24,8 @@ def _rows(n=40, classes=3):
 
 
 def test_every_method_of_the_library_takes_part():
-    classifiers = {
-        name
-        for name in localsvm.__all__
-        if name.endswith("SVC") and name != "NeighborSVC"
-    }
-    assert {method.estimator.__name__ for method in METHODS.values()} == classifiers
+    candidates = {each.name: each.estimator for each in ALL if each.is_candidate}
+    assert {name: method.estimator for name, method in METHODS.items()} == candidates
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -21,7 +21,7 @@ from localsvm.cli._fitting import (
     make_model,
 )
 from localsvm.cli._group import misuse
-from localsvm.cli._methods import Method, make_estimator
+from localsvm.cli._methods import AUTO, make_estimator
 from localsvm.cli._notes import held_out_notes, training_notes
 from localsvm.cli._outputs import check_output, size_of
 from localsvm.cli._rows import read_labelled
@@ -80,7 +80,7 @@ def demo(
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Do all of it once: fit, compare, evaluate, explain, save, load, predict, report.
+    """Run the whole story once, from a fit to a report.
 
     On 2000 rows of the census table Adult, which come with the package. It takes some
     ten seconds.
@@ -154,7 +154,7 @@ def _tell_rows(story: _Story) -> tuple[Table, Table]:
 
 
 def _fit(story: _Story, train: Table, seed: int, jobs: int) -> Fitted:
-    estimator = make_estimator(Method.AUTO, [], seed=seed, jobs=jobs)
+    estimator = make_estimator(AUTO, [], seed=seed, jobs=jobs)
     model = make_model(estimator, make_encoder(train, {}))
     fitted = fit_on_all(model, train, story.screen)
     chosen = estimator.best_params_

@@ -21,7 +21,7 @@ from localsvm.cli._fitting import (
     scores_text,
     tell_rows,
 )
-from localsvm.cli._methods import Method, make_estimator
+from localsvm.cli._methods import AUTO, Method, make_estimator
 from localsvm.cli._notes import held_out_notes, training_notes, where_it_is
 from localsvm.cli._outputs import check_output
 from localsvm.cli._rows import (
@@ -78,7 +78,7 @@ def fit(
     data: options.DataArgument,
     out: options.OutOption,
     target: options.TargetOption = None,
-    method: _MethodOption = Method.AUTO,
+    method: _MethodOption = AUTO,
     settings: options.SetOption = None,
     class_weight: _ClassWeight = None,
     where: options.WhereOption = None,

@@ -59,7 +59,7 @@ def merge(
     screen = Screen(as_json, quiet)
     check_output(out, force=force)
     estimator = make_estimator(
-        Method.SUPPORT_CLUSTER, settings or [], seed=seed, jobs=jobs
+        Method("support-cluster"), settings or [], seed=seed, jobs=jobs
     )
     agreed = None if recipe is None else load_recipe(recipe)
     shared = federated.merge(

@@ -6,44 +6,30 @@ import json
 import math
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from localsvm import (
-    ClusteredSVC,
-    LocallyLinearSVC,
-    LocalSVC,
-    MixtureSVC,
-    ReducedSVC,
-    StagedSVC,
-    SupportClusterSVC,
-)
 from localsvm.cli._group import misuse
+from localsvm.estimators import (
+    DEFAULT_METHOD,
+    METHODS,
+    PaperGate,
+    SoftmaxGate,
+    method_named,
+)
 
+if TYPE_CHECKING:
 
-class Method(StrEnum):
-    """What a model is fitted by."""
+    class Method(StrEnum):
+        """What a model is fitted by."""
 
-    AUTO = "auto"
-    STAGED = "staged"
-    CLUSTERED = "clustered"
-    LOCAL = "local"
-    MIXTURE = "mixture"
-    SUPPORT_CLUSTER = "support-cluster"
-    REDUCED = "reduced"
-    LOCALLY_LINEAR = "locally-linear"
+else:
+    _NAMES = ["auto", *(method.name for method in METHODS if method.is_command)]
+    Method = StrEnum("Method", [(name, name) for name in _NAMES], module=__name__)
 
-
-_CLASSES = {
-    Method.AUTO: StagedSVC,
-    Method.STAGED: StagedSVC,
-    Method.CLUSTERED: ClusteredSVC,
-    Method.LOCAL: LocalSVC,
-    Method.MIXTURE: MixtureSVC,
-    Method.SUPPORT_CLUSTER: SupportClusterSVC,
-    Method.REDUCED: ReducedSVC,
-    Method.LOCALLY_LINEAR: LocallyLinearSVC,
-}
+AUTO = Method("auto")
 _OWN_OPTIONS = {"random_state": "--seed", "n_jobs": "--jobs", "max_time": "--max-time"}
+# Objects that a name stands for, whose parameters are set as ``gate__levels``.
+_NAMED = {"gate": {"softmax": SoftmaxGate, "paper": PaperGate}}
 _WORDS = {"true": True, "false": False, "none": None, "inf": math.inf}
 
 
@@ -56,7 +42,9 @@ def make_estimator(
     max_time: float | None = None,
 ) -> Any:
     """Make the estimator of a method, and check its parameters before rows are read."""
-    estimator = _CLASSES[method](random_state=seed, n_jobs=jobs, max_time=max_time)
+    chosen = DEFAULT_METHOD if method is AUTO else method_named(method.value)
+    estimator = chosen.estimator(random_state=seed, n_jobs=jobs, max_time=max_time)
+    settings = _open_named(estimator, settings)
     estimator.set_params(**_parameters(estimator, settings))
     try:
         estimator._check_settings()
@@ -73,8 +61,25 @@ def split_pair(text: str, option: str, form: str) -> tuple[str, str]:
     return name, value
 
 
+def _open_named(estimator: Any, settings: Sequence[str]) -> list[str]:
+    """Replace a name by its object where ``--set`` sets a parameter of that object.
+
+    Returns the settings that are left.
+    """
+    left = list(settings)
+    for outer in _NAMED.keys() & estimator.get_params(deep=False):
+        if any(text.startswith(f"{outer}__") for text in left):
+            named = [text for text in left if text.startswith(f"{outer}=")]
+            names = [text.partition("=")[2] for text in named]
+            name = names[-1] if names else getattr(estimator, outer)
+            if name in _NAMED[outer]:
+                estimator.set_params(**{outer: _NAMED[outer][name]()})
+                left = [text for text in left if text not in named]
+    return left
+
+
 def _parameters(estimator: Any, settings: Sequence[str]) -> dict[str, Any]:
-    known = list(estimator.get_params(deep=False))
+    known = list(estimator.get_params())
     parameters = {}
     for text in settings:
         name, value = split_pair(text, "--set", "PARAMETER=VALUE, for instance C=10")

@@ -9,13 +9,14 @@ import typer
 
 from localsvm.cli import _options as options
 from localsvm.cli._fitting import encoder_of, make_encoder, tell_rows
-from localsvm.cli._methods import Method
+from localsvm.cli._methods import AUTO, Method
 from localsvm.cli._notes import training_notes, where_it_is
 from localsvm.cli._outputs import check_output
 from localsvm.cli._rows import as_strings, check_classes, column_kinds, read_labelled
 from localsvm.cli._screen import Screen, to_plain
 from localsvm.cli._seen import sketch_of
 from localsvm.cli._watch import Watch, watching
+from localsvm.estimators import DEFAULT_METHOD
 from localsvm.export import save
 from localsvm.tune import RaceResult, Trial, race
 
@@ -99,7 +100,7 @@ def tune(
 def _names(methods: list[Method] | None) -> list[str] | None:
     if not methods:
         return None
-    return [Method.STAGED if each is Method.AUTO else each for each in methods]
+    return [DEFAULT_METHOD.name if each is AUTO else each.value for each in methods]
 
 
 def _held_out(result: RaceResult) -> dict[str, Any]:

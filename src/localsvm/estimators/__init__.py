@@ -1,4 +1,4 @@
-"""Estimators: one file per method."""
+"""Estimators: one folder per family of methods; ``METHODS`` lists them."""
 
 from localsvm.estimators._local import (
     BaseLocalSVC as BaseLocalSVC,
@@ -32,6 +32,13 @@ from localsvm.estimators._regional import (
     GradientMetric,
     LocallyLinearSVC,
     RegionalModel as RegionalModel,
+)
+from localsvm.estimators._registry import (
+    DEFAULT_METHOD as DEFAULT_METHOD,
+    METHODS as METHODS,
+    MethodInfo as MethodInfo,
+    method_named as method_named,
+    method_of as method_of,
 )
 from localsvm.estimators._staged import (
     Preparation as Preparation,

@@ -79,6 +79,13 @@ class BlockClusterer:
         per_cluster = wanted * _SAMPLED_ROWS_PER_CLUSTER if wanted else 0
         return max(_SAMPLED_ROWS, per_cluster)
 
+    def sampling(self, n_rows: int) -> tuple[int, int]:
+        """Seed and size of the sample, for blocks that are not in memory."""
+        seed = self.sample_seed
+        if isinstance(self._clusterer, SampledKMeans):
+            seed = self._clusterer.sample_seed
+        return seed, self.sample_limit(n_rows)
+
     def survey(self, blocks: Blocks, *, sampled: bool | None = None) -> Survey:
         """Survey the blocks, and draw the sample that :meth:`fit_blocks` needs.
 

@@ -86,7 +86,7 @@ def test_model_without_the_row_does_no_worse_than_said():
 def test_one_neighbourhood_is_an_svm_with_an_offset(shrink, n_classes):
     X, y = make_classes(70, n_classes)
     weight = np.random.default_rng(1).uniform(0.5, 2, 70)
-    model = LocalSVC(70, gamma=0.3, C=2.0, shrink=shrink, tol=1e-9, max_iter=-1)
+    model = LocalSVC(70, gamma=0.3, C=2.0, shrink=shrink, tol=1e-9, max_iter=10_000_000)
     model.set_params(random_state=0)
     model.fit(X, y, weight)
     # Rows in the order in which the model sees them: duals are not unique.

@@ -22,6 +22,7 @@ from localsvm import GradientMetric, MixtureSVC, load, save
 from localsvm.cluster import ParallelKMeans
 from localsvm.engine import Batches, Block, NotEnoughMemoryError, options
 from localsvm.engine._open import open_partitions
+from localsvm.estimators import PaperGate, SoftmaxGate
 from localsvm.estimators._mixture import (
     em as _mixture_em,
     fit as _mixture_fit,
@@ -35,19 +36,20 @@ from localsvm.rows import Rows
 from localsvm.solvers import GateRows, RowTargets
 from mixture_models import TIGHT
 
-COARSE = {"n_components": 3, "max_iter": 2, "random_state": 0}
+TWO_LEVELS = SoftmaxGate(levels=2)
+COARSE = {"n_regions": 3, "em_max_iter": 2, "random_state": 0}
 CLOSE = {
-    "n_components": 5,
-    "max_iter": 3,
+    "n_regions": 5,
+    "em_max_iter": 3,
     "random_state": 0,
-    "svm_tol": 1e-6,
-    "svm_max_iter": 2000,
+    "tol": 1e-6,
+    "max_iter": 2000,
 }
 FORMS = [
     (2, {}),
     (3, {"class_weight": "balanced", "C": 0.5, "fit_intercept": False}),
-    (2, {"gate": "paper", "tau": 0.5}),
-    (2, {"levels": 2, "gate_reg": 1e-3, "tol": 0.1}),
+    (2, {"gate": PaperGate(tau=0.5)}),
+    (2, {"gate": SoftmaxGate(2, reg=1e-3), "em_tol": 0.1}),
     (2, {"early_stopping": True, "validation_fraction": 0.3, "n_iter_no_change": 1}),
     (3, {"prior": 0.19}),
 ]
@@ -75,7 +77,7 @@ def test_same_model_as_in_memory(n_classes, form):
             np.testing.assert_allclose(
                 parts.history_[name], whole.history_[name], rtol=rtol
             )
-    for name in ("n_components_", "n_iter_", "converged_"):
+    for name in ("n_regions_", "n_em_steps_", "em_step_", "converged_"):
         assert getattr(parts, name) == getattr(whole, name)
     for name in ("C_", "tau_", "intercept_scaling_"):
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name))
@@ -88,14 +90,15 @@ def test_same_model_as_in_memory(n_classes, form):
     assert parts.region_sizes_.sum() == whole.region_sizes_.sum()
     assert parts.region_class_counts_.sum() == whole.region_class_counts_.sum()
     assert parts.duality_gap_ <= 1e-6
+    assert parts.n_iter_ >= 1
     assert parts.coef_.shape == whole.coef_.shape
 
 
-@pytest.mark.parametrize("form", [{}, {"gate": "paper"}, {"levels": 2}], ids=str)
+@pytest.mark.parametrize("form", [{}, {"gate": "paper"}, {"gate": TWO_LEVELS}], ids=str)
 def test_expectation_and_gate_are_those_in_memory(form):
     """The same formulas: they differ by rounding alone."""
     X, y, weight = make_rows(600)
-    model = MixtureSVC(**CLOSE | form | {"n_components": 6})
+    model = MixtureSVC(**CLOSE | form | {"n_regions": 6})
     with (
         options(),
         open_partitions(model, Batches.of(X, y, weight, rows=ROWS), None, None) as rows,
@@ -121,6 +124,17 @@ def test_expectation_and_gate_are_those_in_memory(form):
     assert np.abs(gate.coef - before.coef).max() > 0.01
 
 
+def test_support_vectors_are_those_in_memory():
+    X, y, weight = make_rows(600, n_classes=2)
+    # Duals are not unique where the best decision is a constant, as it may be of a
+    # component or of a class against the rest.
+    one = CLOSE | {"n_regions": 1}
+    whole = MixtureSVC(**one).fit(X, y, weight)
+    parts = fit(Batches.of(X, y, weight, rows=ROWS), parameters=one)
+    np.testing.assert_allclose(parts.n_support_, whole.n_support_, atol=3)
+    assert whole.n_support_.min() > 10
+
+
 def rows_with_a_lonely_class():
     """Rows with clusters of one class, whose SVMs start as constants."""
     X, y, weight = make_rows(300)
@@ -131,7 +145,7 @@ def rows_with_a_lonely_class():
 
 def test_clusters_of_one_class_start_as_constants():
     X, y, weight = rows_with_a_lonely_class()
-    parameters = CLOSE | {"levels": 2, "n_components": 6, "max_iter": 1}
+    parameters = CLOSE | {"gate": TWO_LEVELS, "n_regions": 6, "em_max_iter": 1}
     whole = MixtureSVC(**parameters).fit(X, y, weight)
     parts = fit(Batches.of(X, y, weight, rows=ROWS), parameters=parameters)
     np.testing.assert_allclose(
@@ -141,14 +155,14 @@ def test_clusters_of_one_class_start_as_constants():
 
 def test_likelihood_never_falls_with_loose_svms_either():
     X, y, _ = make_rows(300, n_classes=2)
-    loose = TIGHT | {"svm_tol": 0.5, "svm_max_iter": 1, "max_iter": 6}
+    loose = TIGHT | {"tol": 0.5, "max_iter": 1, "em_max_iter": 6}
     course = fit(Batches.of(X, y, rows=ROWS), parameters=loose).history_
     assert np.diff(course["log_likelihood"]).min() >= -1e-8
 
 
 def test_duals_start_as_the_same_part_of_their_bounds():
     X, y, weight = rows_with_a_lonely_class()
-    model = MixtureSVC(**CLOSE | {"n_components": 4, "svm_tol": 1e-3})
+    model = MixtureSVC(**CLOSE | {"n_regions": 4, "tol": 1e-3})
     batches = Batches.of(X, y, weight, rows=ROWS)
     with options(), open_partitions(model, batches, None, None) as rows:
         problem, state = start_of(model, rows)
@@ -208,7 +222,7 @@ def test_same_bits_from_every_source_and_driver(tmp_path):
     data = make_rows(n_classes=2, dtype=np.float32)
     X, y, weight = data
     path = write_parquet(tmp_path / "rows.parquet", *data)
-    early = {"parameters": {"early_stopping": True, "n_components": 2}}
+    early = {"parameters": {"early_stopping": True, "n_regions": 2}}
     expected = fit(Batches.of(*data, rows=ROWS), **early)
     assert expected.gates(X).dtype == np.float32
     batches = (
@@ -234,7 +248,8 @@ def test_same_bits_from_every_source_and_driver(tmp_path):
 def test_a_fit_that_was_interrupted_goes_on(tmp_path, monkeypatch):
     X, y, weight = make_rows(300)
     batches = Batches.of(X, y, weight, rows=ROWS)
-    longer = {"max_iter": 3, "levels": 2, "n_components": 4, "early_stopping": True}
+    longer = {"em_max_iter": 3, "n_regions": 4, "early_stopping": True}
+    longer["gate"] = TWO_LEVELS
     expected = fit(batches, parameters=longer)
     faults = [
         (_mixture_fit, "start_em", 1),
@@ -262,7 +277,9 @@ def test_a_fit_that_was_interrupted_goes_on(tmp_path, monkeypatch):
         np.testing.assert_array_equal(again.history_[name], expected.history_[name])
     np.testing.assert_array_equal(again.component_mass_, expected.component_mass_)
     assert again.duality_gap_ == expected.duality_gap_
-    assert again.n_iter_ == expected.n_iter_
+    for name in ("n_iter_", "n_em_steps_", "em_step_"):
+        assert getattr(again, name) == getattr(expected, name)
+    np.testing.assert_array_equal(again.n_support_, expected.n_support_)
     assert not list((tmp_path / "state").iterdir())
 
 
@@ -346,7 +363,7 @@ def test_start_clusters_by_passes_do_not_see_rows_set_aside():
         "clusterer": ParallelKMeans(random_state=3),
         "early_stopping": True,
         "validation_fraction": 0.5,
-        "max_iter": 1,
+        "em_max_iter": 1,
     }
     whole = MixtureSVC(**COARSE | parameters).fit(X, y)
     parts = fit(Batches.of(X, y, rows=ROWS), parameters=parameters)
@@ -358,8 +375,8 @@ def test_start_clusters_by_passes_do_not_see_rows_set_aside():
 def test_limits_are_told_of():
     X, y, _ = make_rows()
     batches = Batches.of(X, y, rows=200)
-    with pytest.warns(ConvergenceWarning, match=r"linear SVMs of .* svm_max_iter=1"):
-        fit(batches, parameters={"svm_max_iter": 1, "svm_tol": 1e-9, "max_iter": 1})
+    with pytest.warns(ConvergenceWarning, match=r"linear SVMs of .* max_iter=1"):
+        fit(batches, parameters={"max_iter": 1, "tol": 1e-9, "em_max_iter": 1})
     with pytest.warns(ConvergenceWarning, match="EM stopped after max_time=1e-06"):
         fit(batches, parameters={"max_time": 1e-6})
 
@@ -372,7 +389,7 @@ def test_what_cannot_be_done_is_said(tmp_path):
         "needs a clusterer with cluster_centers_; Birch has none": {
             "clusterer": Birch()
         },
-        "n_samples=200 should be >= n_components=201": {"n_components": 201},
+        "n_samples=200 should be >= n_regions=201": {"n_regions": 201},
         r"leaves .* rows for training": {
             "early_stopping": True,
             "validation_fraction": 1e-9,

@@ -205,7 +205,9 @@ def test_other_clusterers():
         assert model.n_regions_ == 5
         assert model.score(X, y) > 0.75
     pddp = {"clusterer": PDDP(4), "n_regions": "auto"}
-    assert fit(batches, parameters=pddp | {"n_nearest": 1}).score(X, y) > 0.75
+    for n_nearest in (8, 1):
+        model = fit(batches, parameters=pddp | {"n_nearest": n_nearest})
+        assert model.score(X, y) > 0.75
 
 
 def test_k_means_by_passes(tmp_path):

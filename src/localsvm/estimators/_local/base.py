@@ -17,7 +17,7 @@ from localsvm._checks import (
 from localsvm._clock import StageClock
 from localsvm.cluster import SEARCHES
 from localsvm.estimators._base import BaseLocalClassifier
-from localsvm.estimators._local.kernel import KernelSettings
+from localsvm.estimators._local.kernel import GAMMAS, PENALTIES, KernelSettings
 from localsvm.estimators._local.model import LocalModel
 from localsvm.estimators._local.neighborhoods import LocalFit, LocalOptions
 from localsvm.estimators._local.prior import Prior, fit_global
@@ -31,9 +31,8 @@ class BaseKernelClassifier(BaseLocalClassifier):
         check_parameters(
             self,
             n_neighbors=integer(1) | one_of("auto"),
-            C=real(0),
-            gamma=real(0) | one_of("local", "scale", "auto"),
-            gamma_factor=real(0),
+            C=PENALTIES,
+            gamma=GAMMAS,
         )
 
     def _check_kernel_parameters(self) -> None:
@@ -45,7 +44,8 @@ class BaseKernelClassifier(BaseLocalClassifier):
             neighbors=SEARCHES,
             class_weight=class_weights(),
             tol=real(0, closed="left"),
-            max_iter=integer(1) | one_of("auto", -1),
+            max_iter=one_of(None) | integer(1),
+            max_time=one_of(None) | real(0),
             cache_size=real(0),
         )
 
@@ -54,7 +54,6 @@ class BaseKernelClassifier(BaseLocalClassifier):
             self.kernel,
             self.C,
             self.gamma,
-            self.gamma_factor,
             self.degree,
             self.coef0,
         )
@@ -63,7 +62,7 @@ class BaseKernelClassifier(BaseLocalClassifier):
         return LocalOptions(
             seed,
             self.tol,
-            None if self.max_iter == "auto" else self.max_iter,
+            self.max_iter,
             self.cache_size,
             self.n_jobs,
             clock,
@@ -140,6 +139,7 @@ class BaseLocalSVC(BaseKernelClassifier):
     def _store(self, fit: LocalFit, rows: Rows, merged: MergedRows) -> None:
         """Keep a fit to merged rows as fitted attributes."""
         self._describe(fit.model)
+        self.C_ = fit.C
         self.n_support_ = fit.n_support
         self.center_indices_ = merged.first[fit.centers]
         self.n_neighbors_, self.n_assigned_ = fit.n_neighbors, fit.n_assigned
@@ -158,8 +158,8 @@ class BaseLocalSVC(BaseKernelClassifier):
         models = model.models
         self.n_regions_ = model.n_regions
         self.n_constant_regions_ = int(np.count_nonzero(models.only_class >= 0))
-        self.gamma_ = models.gamma
-        self.C_ = models.C
+        self.gamma_ = model.kernel.gamma
+        self.region_gamma_, self.region_C_ = models.gamma, models.C
         self.duality_gap_ = float(models.relative_gap.max())
         self.violation_ = float(models.violation.max())
         self.n_iter_ = max(1, int(models.n_iter.max()))

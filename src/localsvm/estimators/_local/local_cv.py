@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
-from localsvm._checks import check_parameters, integer, list_of, one_of, real
+from localsvm._checks import (
+    check_parameters,
+    integer,
+    level_of_caller,
+    list_of,
+    one_of,
+    real,
+)
 from localsvm._clock import StageClock
 from localsvm.cluster import neighborhood_sizes
 from localsvm.estimators._base import check_solution
 from localsvm.estimators._local.base import BaseLocalSVC
-from localsvm.estimators._local.kernel import KernelSettings, RowScale
+from localsvm.estimators._local.kernel import Gamma, KernelSettings, RowScale
 from localsvm.estimators._local.neighborhoods import (
     LocalOptions,
     LocalSettings,
@@ -27,6 +36,7 @@ from localsvm.estimators._local.search import (
 )
 from localsvm.kernels import Kernel
 from localsvm.rows import Rows, split_weighted
+from localsvm.solvers import Endings
 
 
 class LocalSVCCV(BaseLocalSVC):
@@ -40,8 +50,9 @@ class LocalSVCCV(BaseLocalSVC):
 
     Parameters
     ----------
-    Cs : list of float, default=(1.0, 10.0, 100.0)
-        Penalties to try.
+    Cs : list of float or "scale", default="scale"
+        Penalties to try. "scale" tries a tenth, once and ten times the "scale" of
+        :class:`LocalSVC`: 1, 10 and 100 for the RBF kernel.
     gammas : list of float or "local", default="local"
         Widths to try. "local" tries a quarter, once and four times the local width of
         :class:`LocalSVC`. Not used by the linear kernel.
@@ -53,6 +64,23 @@ class LocalSVCCV(BaseLocalSVC):
         folds.
     scoring : str, callable or None, default=None
         None is accuracy, weighted by ``sample_weight``.
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+    route : {"row", "center"}, default="row"
+    metric : transformer or None, default=None
+        Learned once, on the rows of all folds.
+    class_weight : dict, "balanced" or None, default=None
+    tol : float, default=1e-3
+    max_iter : int or None, default=None
+        As in :class:`LocalSVC`.
+    max_time : float or None, default=None
+        Seconds for the whole fit; the search takes at most half of them. Settings that
+        it does not come to have the score NaN, and a warning counts them. The first
+        setting of all is always scored.
+    random_state : int, RandomState instance or None, default=None
+    n_jobs : int or None, default=None
+
+    Other Parameters
+    ----------------
     max_regions : int or None, default=2000
         Neighbourhoods per size that take part in the search, around random rows; the
         test rows are those assigned to one of them for every size. The cost of the
@@ -65,21 +93,12 @@ class LocalSVCCV(BaseLocalSVC):
         are noisy give a ``global_model``: the estimate for the default is too low then,
         and 0 would be chosen.
     n_assigned : int or None, default=None
-    kernel : {"rbf", "linear", "poly"}, default="rbf"
     degree : int, default=3
     coef0 : float, default=0.0
     global_model : classifier with ``decision_function`` or None, default=None
-    route : {"row", "center"}, default="row"
     neighbors : {"auto", "kd_tree", "brute"} or search object, default="auto"
-    metric : transformer or None, default=None
-        Learned once, on the rows of all folds.
-    class_weight : dict, "balanced" or None, default=None
-    tol : float, default=1e-3
-    max_iter : int or "auto", default="auto"
     cache_size : float, default=200
-    random_state : int, RandomState instance or None, default=None
-    n_jobs : int or None, default=None
-        These and the ones above are as in :class:`LocalSVC`.
+        These are as in :class:`LocalSVC`.
 
     Attributes
     ----------
@@ -94,7 +113,8 @@ class LocalSVCCV(BaseLocalSVC):
     n_splits_ : int
     classes_, metric_, global_model_, shrink_, n_regions_, n_constant_regions_, \
 region_sizes_, region_class_counts_, center_indices_, n_neighbors_, n_assigned_, \
-n_support_, gamma_, C_, duality_gap_, violation_, n_iter_, fit_report_
+n_support_, C_, gamma_, region_C_, region_gamma_, duality_gap_, violation_, n_iter_, \
+fit_report_
         As in :class:`LocalSVC`, of the final fit on all rows.
     feature_range_ : ndarray of shape (2, n_features)
         Smallest and largest value of each column; only of rows in memory.
@@ -123,63 +143,65 @@ n_support_, gamma_, C_, duality_gap_, violation_, n_iter_, fit_report_
     >>> X, y = make_two_spirals(2000, random_state=0)
     >>> search = LocalSVCCV(n_neighbors=[20, 50], random_state=0).fit(X, y)
     >>> sorted(search.best_params_)
-    ['C', 'gamma', 'gamma_factor', 'n_neighbors', 'shrink']
+    ['C', 'gamma', 'n_neighbors', 'shrink']
     """
 
     def __init__(
         self,
         *,
-        Cs: Any = (1.0, 10.0, 100.0),
+        Cs: Any = "scale",
         gammas: Any = "local",
         n_neighbors: Any = "auto",
         cv: Any = None,
         scoring: Any = None,
+        kernel: str = "rbf",
+        route: str = "row",
+        metric: Any = None,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
         max_regions: int | None = 2000,
         search_tol: float = 0.05,
         shrinks: Any = (0.0,),
         n_assigned: int | None = None,
-        kernel: str = "rbf",
         degree: int = 3,
         coef0: float = 0.0,
         global_model: Any = None,
-        route: str = "row",
         neighbors: Any = "auto",
-        metric: Any = None,
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int | str = "auto",
         cache_size: float = 200.0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
     ) -> None:
         self.Cs = Cs
         self.gammas = gammas
         self.n_neighbors = n_neighbors
         self.cv = cv
         self.scoring = scoring
-        self.max_regions = max_regions
-        self.search_tol = search_tol
-        self.shrinks = shrinks
-        self.n_assigned = n_assigned
         self.kernel = kernel
-        self.degree = degree
-        self.coef0 = coef0
-        self.global_model = global_model
         self.route = route
-        self.neighbors = neighbors
         self.metric = metric
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
-        self.cache_size = cache_size
+        self.max_time = max_time
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.max_regions = max_regions
+        self.search_tol = search_tol
+        self.shrinks = shrinks
+        self.n_assigned = n_assigned
+        self.degree = degree
+        self.coef0 = coef0
+        self.global_model = global_model
+        self.neighbors = neighbors
+        self.cache_size = cache_size
 
     def _check_parameters(self) -> None:
         self._check_kernel_parameters()
         check_parameters(
             self,
-            Cs=list_of(real(0)),
+            Cs=one_of("scale") | list_of(real(0)),
             gammas=one_of("local") | list_of(real(0)),
             n_neighbors=integer(1) | one_of("auto") | list_of(integer(1)),
             max_regions=one_of(None) | integer(1),
@@ -191,7 +213,7 @@ n_support_, gamma_, C_, duality_gap_, violation_, n_iter_, fit_report_
         )
 
     def _fit(self, rows: Rows) -> None:
-        clock = StageClock()
+        clock = StageClock(self.max_time)
         options = self._options(self._draw_seed(), clock)
         with clock.stage("merge"):
             merged = rows.merged(options.seed)
@@ -207,7 +229,10 @@ n_support_, gamma_, C_, duality_gap_, violation_, n_iter_, fit_report_
         if prior is not None:
             prior = replace(prior, shrink=choice.shrink) if choice.shrink else None
         fit = fit_local(merged.rows, settings, options, prior)
-        check_solution(fit.report.endings, self)
+        if np.isnan(choice.results["mean_test_score"]).any():
+            self._warn_of_unscored(choice, fit.report.endings)
+        else:
+            check_solution(fit.report.endings, self)
         self._store(fit, rows, merged)
         self._store_choice(choice)
         self.fit_report_ = clock.seconds
@@ -231,25 +256,38 @@ n_support_, gamma_, C_, duality_gap_, violation_, n_iter_, fit_report_
             self.neighbors,
             Kernel(self.kernel, degree=self.degree, coef0=self.coef0),
         )
-        loose = replace(options, tol=self.search_tol)
+        loose = replace(options, tol=self.search_tol, clock=options.clock.halved())
         return choose_setting(kept, folds, self.classes_, grid, loose, unseen)
 
     def _chosen_kernel(self, choice: LocalChoice) -> KernelSettings:
-        gamma, factor = choice.width
-        return KernelSettings(
-            self.kernel, choice.C, gamma, factor, self.degree, self.coef0
+        gamma = _gamma(choice)
+        return KernelSettings(self.kernel, choice.C, gamma, self.degree, self.coef0)
+
+    def _warn_of_unscored(self, choice: LocalChoice, endings: Endings) -> None:
+        scores = choice.results["mean_test_score"]
+        warnings.warn(
+            f"{np.isfinite(scores).sum()} of {len(scores)} settings were scored within "
+            f"max_time={self.max_time}; the final fit has a {endings.shortfall} "
+            f"(tol={self.tol}). Allow more time, or give fewer Cs, gammas, shrinks and "
+            "n_neighbors.",
+            ConvergenceWarning,
+            stacklevel=level_of_caller(),
         )
 
     def _store_choice(self, choice: LocalChoice) -> None:
         """Keep the choice as fitted attributes."""
-        gamma, factor = choice.width
         self.best_params_ = {
             "n_neighbors": choice.n_neighbors,
-            "gamma": gamma if gamma == "local" else factor,
-            "gamma_factor": factor if gamma == "local" else 1.0,
+            "gamma": _gamma(choice),
             "C": choice.C,
             "shrink": choice.shrink,
         }
         self.best_score_ = choice.score
         self.n_splits_ = choice.n_splits
         self.cv_results_ = choice.results
+
+
+def _gamma(choice: LocalChoice) -> Gamma:
+    """Width of a choice as a parameter of LocalSVC."""
+    gamma, factor = choice.width
+    return ("local", factor) if gamma == "local" else factor

@@ -14,7 +14,7 @@ from localsvm._threads import effective_n_jobs
 from localsvm.cluster import find_neighbors, fit_search, make_search, neighborhood_sizes
 from localsvm.estimators._base import check_solution
 from localsvm.estimators._local.base import BaseKernelClassifier
-from localsvm.estimators._local.kernel import RowScale, kernel_of
+from localsvm.estimators._local.kernel import Gamma, RowScale, kernel_of
 from localsvm.estimators._local.neighborhoods import LocalOptions
 from localsvm.rows import Rows, stored_as
 from localsvm.solvers import (
@@ -43,25 +43,31 @@ class NeighborSVC(BaseKernelClassifier):
         Neighbours k, counting equal rows once. "auto" is 100, or all rows if there are
         fewer.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-    C : float, default=10.0
-    gamma : float, "local", "scale" or "auto", default="local"
+    C : float or "scale", default="scale"
+    gamma : float, "local", ("local", float), "scale" or "auto", default="local"
         "local" is 1 / (median squared distance of the neighbours to the nearest one).
-    gamma_factor : float, default=1.0
+    metric : transformer or None, default=None
+    class_weight : dict, "balanced" or None, default=None
+    tol : float, default=1e-3
+    max_iter : int or None, default=None
+        These and the ones above are as in :class:`LocalSVC`.
+    max_time : float or None, default=None
+        Seconds for a call of ``predict`` or ``decision_function``, which is where SVMs
+        are fitted. Queries that there is no time for are answered with the class of
+        most weight among their neighbours; a warning counts them.
+    random_state : int, RandomState instance or None, default=None
+        Only breaks ties between rows at the same distance.
+    n_jobs : int or None, default=None
+        Threads; they do not change the answers.
+
+    Other Parameters
+    ----------------
     degree : int, default=3
     coef0 : float, default=0.0
     neighbors : {"auto", "kd_tree", "brute"} or search object, default="auto"
         :class:`~localsvm.cluster.ShortListNeighbors` makes it SVM-KNN (Zhang et al.
         2006): a cheap distance first, the exact one on a short list.
-    metric : transformer or None, default=None
-    class_weight : dict, "balanced" or None, default=None
-    tol : float, default=1e-3
-    max_iter : int or "auto", default="auto"
     cache_size : float, default=200
-    random_state : int, RandomState instance or None, default=None
-        Only breaks ties between rows at the same distance.
-    n_jobs : int or None, default=None
-        Threads; they do not change the result. These parameters and those above are as
-        in :class:`LocalSVC`.
 
     Attributes
     ----------
@@ -74,6 +80,8 @@ class NeighborSVC(BaseKernelClassifier):
         Training row of each distinct row, the first of its copies.
     search_ : object with ``kneighbors``
         The fitted search.
+    C_, gamma_ : float
+        Penalty, and width or factor of the local widths.
     n_iter_ : int
         Always 1: nothing is solved before there is a query.
     fit_report_ : dict
@@ -131,35 +139,35 @@ class NeighborSVC(BaseKernelClassifier):
         n_neighbors: int | str = "auto",
         *,
         kernel: str = "rbf",
-        C: float = 10.0,
-        gamma: float | str = "local",
-        gamma_factor: float = 1.0,
-        degree: int = 3,
-        coef0: float = 0.0,
-        neighbors: Any = "auto",
+        C: float | str = "scale",
+        gamma: Gamma = "local",
         metric: Any = None,
         class_weight: Any = None,
         tol: float = 1e-3,
-        max_iter: int | str = "auto",
-        cache_size: float = 200.0,
+        max_iter: int | None = None,
+        max_time: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        neighbors: Any = "auto",
+        cache_size: float = 200.0,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.kernel = kernel
         self.C = C
         self.gamma = gamma
-        self.gamma_factor = gamma_factor
-        self.degree = degree
-        self.coef0 = coef0
-        self.neighbors = neighbors
         self.metric = metric
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
-        self.cache_size = cache_size
+        self.max_time = max_time
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.degree = degree
+        self.coef0 = coef0
+        self.neighbors = neighbors
+        self.cache_size = cache_size
 
     def neighborhood(self, X: Any) -> NDArray[np.intp]:
         """Training rows that decide each row.
@@ -234,11 +242,14 @@ class NeighborSVC(BaseKernelClassifier):
             index = index_rows(merged.rows, k, local, self.neighbors)
         self._index, self.row_indices_ = index, merged.first
         self.n_neighbors_, self.search_ = index.n_neighbors, index.search
+        self.C_, self.gamma_ = local.C, kernel_of(local).gamma
         self.n_iter_ = 1
         self.fit_report_ = clock.seconds
 
     def _decide(self, X: Any) -> NDArray[Any]:
-        scores, endings = self._index.decide(X, self._options(0, StageClock()))
+        scores, endings = self._index.decide(
+            X, self._options(0, StageClock(self.max_time))
+        )
         check_solution(endings, self)
         return scores
 

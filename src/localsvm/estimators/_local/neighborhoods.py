@@ -100,6 +100,8 @@ class LocalFit:
     Attributes
     ----------
     model : LocalModel
+    C : float
+        Penalty, before a neighbourhood chose a factor.
     centers : ndarray of shape (n_regions,)
         Fitted row at the centre of each neighbourhood.
     labels : ndarray of shape (n_rows,), int32
@@ -111,6 +113,7 @@ class LocalFit:
     """
 
     model: LocalModel
+    C: float
     centers: NDArray[np.integer[Any]]
     labels: NDArray[np.int32]
     n_neighbors: int
@@ -175,6 +178,7 @@ def fit_local(
     )
     return LocalFit(
         model,
+        local.C,
         cover.center_indices_,
         cover.labels_,
         cover.n_neighbors_,

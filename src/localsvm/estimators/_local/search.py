@@ -30,6 +30,7 @@ from localsvm.solvers import LocalKernel, cross_validate_neighborhoods
 
 _CANDIDATE_SIZES = (50, 100, 200)
 _GAMMA_FACTORS = (0.25, 1.0, 4.0)
+_C_FACTORS = (0.1, 1.0, 10.0)
 
 Width = tuple[float | str, float]  # gamma and its factor
 
@@ -56,9 +57,12 @@ class LocalGrid:
     neighbors: Any
     kernel: Kernel
 
-    @property
-    def penalties(self) -> list[float]:
+    def penalties(self, rows: Rows) -> list[float]:
         """Values of C, ascending."""
+        if isinstance(self.Cs, str):
+            middle = self.widths[len(self.widths) // 2]
+            scaled = self.settings("scale", middle).resolve(RowScale.of(rows))
+            return [factor * scaled.C for factor in _C_FACTORS]
         return sorted({float(C) for C in self.Cs})
 
     @property
@@ -80,6 +84,13 @@ class LocalGrid:
         if isinstance(self.n_neighbors, str):
             return [k for k in _CANDIDATE_SIZES if 4 * k <= n_train] or [n_train]
         return sorted({int(k) for k in np.atleast_1d(self.n_neighbors)})
+
+    def settings(self, C: float | str, width: Width) -> KernelSettings:
+        """Kernel of one width."""
+        gamma, factor = width
+        chosen = ("local", factor) if isinstance(gamma, str) else gamma * factor
+        kernel = self.kernel
+        return KernelSettings(kernel.name, C, chosen, kernel.degree, kernel.coef0)
 
     @property
     def width_groups(self) -> list[list[Width]]:
@@ -123,6 +134,11 @@ class _Space:
     local: LocalKernel
     search: Any
 
+    @property
+    def n_settings(self) -> int:
+        """Number of settings."""
+        return len(self.local.C_factors) * len(self.local.gamma_factors)
+
 
 def choose_setting(
     rows: Rows,
@@ -160,12 +176,18 @@ def choose_setting(
             "test rows; expected more, or None."
         )
     scorer = _Scorer(rows, tested, classes, grid.scoring, options)
-    scores = [
-        scorer.score(space.local, cover, None if unseen is None else shrink * unseen)
-        for shrink in grid.shares
-        for space, cover in covers
-    ]
-    settings = list(product(grid.shares, sizes, grid.widths, grid.penalties))
+    scores: list[NDArray[np.float64]] = []
+    for shrink, (space, cover) in product(grid.shares, covers):
+        found = np.full((len(folds), space.n_settings), np.nan)
+        if not scores or options.clock.remaining() != 0:
+            prior = None if unseen is None else shrink * unseen
+            found = scorer.score(space.local, cover, prior)
+        # Rows that there was no time for count against their settings.
+        if scores and options.clock.remaining() == 0:
+            found[:] = np.nan
+        scores.append(found)
+    penalties = grid.penalties(rows)
+    settings = list(product(grid.shares, sizes, grid.widths, penalties))
     return _best_of(settings, np.concatenate(scores, axis=1))
 
 
@@ -186,16 +208,12 @@ def _cover_rows(
 
 def _space(rows: Rows, widths: list[Width], grid: LocalGrid, largest: int) -> _Space:
     (gamma, first), *_ = widths
-    kernel = grid.kernel
-    settings = KernelSettings(
-        kernel.name, 1.0, gamma, degree=kernel.degree, coef0=kernel.coef0
-    )
-    local = settings.resolve(RowScale.of(rows))
+    local = grid.settings(1.0, (gamma, 1.0)).resolve(RowScale.of(rows))
     resolved = kernel_of(local)
     scaled = replace(resolved, gamma=resolved.gamma * first)
     search = fit_search(make_search(grid.neighbors, rows.X, largest, scaled), rows.X)
     factors = [factor for _, factor in widths]
-    local = replace(local, C_factors=grid.penalties, gamma_factors=factors)
+    local = replace(local, C_factors=grid.penalties(rows), gamma_factors=factors)
     return _Space(local, search)
 
 

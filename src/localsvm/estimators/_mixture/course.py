@@ -97,7 +97,7 @@ class EMWatch:
     def converged(self) -> bool:
         """Whether the likelihood rises by less than the tolerance."""
         likelihood = self.history["log_likelihood"]
-        sizes = self.history["n_components"]
+        sizes = self.history["n_regions"]
         if len(likelihood) < 2 or sizes[-1] != sizes[-2]:
             return False
         total_weight = self.kept.mass.sum()
@@ -110,7 +110,7 @@ class EMWatch:
         entry = {
             "log_likelihood": found.log_likelihood - penalty,
             "accuracy": found.accuracy,
-            "n_components": model.n_components,
+            "n_regions": model.n_components,
         }
         if found.validation_accuracy is not None:
             entry["validation_accuracy"] = found.validation_accuracy

@@ -15,11 +15,11 @@ from localsvm.estimators._mixture.blocks import StoredRows
 from localsvm.estimators._mixture.experts import Certificate, Experts, Seen
 from localsvm.estimators._mixture.gates import Mask
 from localsvm.passes import (
-    PartDuals,
-    PartEndings,
-    PartProblem,
-    PartSolution,
-    PartSolver,
+    BlockDuals,
+    BlockEndings,
+    BlockProblem,
+    BlockSolution,
+    BlockSolver,
     TaskState,
     rows_of_a_solve,
     solve_together,
@@ -77,13 +77,13 @@ class SameRates:
 
     Attributes
     ----------
-    before : PartDuals
+    before : BlockDuals
     now : ExpertRows
     cold : tuple of int
         Tasks that start from zero.
     """
 
-    before: PartDuals
+    before: BlockDuals
     now: ExpertRows
     cold: tuple[int, ...]
 
@@ -107,21 +107,21 @@ class SolvedByPasses:
     Attributes
     ----------
     experts : Experts
-    solutions : tuple of PartSolution or None
+    solutions : tuple of BlockSolution or None
         None for a component that sees no rows.
     cold : tuple of tuple of int
         Tasks of each component whose duals are no start for the next step.
     """
 
     experts: Experts
-    solutions: tuple[PartSolution | None, ...]
+    solutions: tuple[BlockSolution | None, ...]
     cold: tuple[tuple[int, ...], ...]
 
     @property
     def certificate(self) -> Certificate:
         """How all SVMs ended."""
-        endings = PartEndings([state for own in self._states for state in own])
-        return Certificate.of(endings, endings.n_iter)
+        endings = BlockEndings([state for own in self._states for state in own])
+        return Certificate.of(endings)
 
     @property
     def primal(self) -> NDArray[np.float64]:
@@ -196,9 +196,9 @@ class PassSolver:
         starts = [None] * len(readers) if before is None else before.starts(readers)
         own = np.flatnonzero(seen.sizes.any(axis=0)).tolist()
         problems = [self._problem(seen, each, readers[each], options) for each in own]
-        solvers = [PartSolver(self.blocks, each, self.clock) for each in problems]
+        solvers = [BlockSolver(self.blocks, each, self.clock) for each in problems]
         found = solve_together(solvers, [starts[each] for each in own])
-        solutions: list[PartSolution | None] = [None] * len(readers)
+        solutions: list[BlockSolution | None] = [None] * len(readers)
         for component, solution in zip(own, found, strict=True):
             solutions[component] = solution
         return SolvedByPasses(
@@ -216,11 +216,11 @@ class PassSolver:
 
     def _problem(
         self, seen: Seen, component: int, reader: ExpertRows, options: SolverOptions
-    ) -> PartProblem:
+    ) -> BlockProblem:
         n_features = self.blocks.n_features
         row_bytes = row_bytes_of(n_features, self.blocks.dtype.itemsize)
-        return PartProblem(
-            folder=self.blocks.folder,
+        return BlockProblem(
+            store=self.blocks.store,
             name=f"svm-{seen.step}-{seen.ids[component]}",
             read=reader,
             tasks=self._tasks,
@@ -236,7 +236,7 @@ class PassSolver:
         positive = [1] if n_classes == 2 else range(n_classes)
         return tuple(CodedTask(n_classes, each, 1, self.constant) for each in positive)
 
-    def _experts(self, solutions: Sequence[PartSolution | None]) -> Experts:
+    def _experts(self, solutions: Sequence[BlockSolution | None]) -> Experts:
         shape = len(solutions), len(self._tasks), self.blocks.n_features + 1
         vectors = np.zeros(shape)
         for component, solution in enumerate(solutions):
@@ -249,7 +249,7 @@ class PassSolver:
 
 
 def support_of_block(
-    number: int, stored: StoredRows, solved: Sequence[PartDuals]
+    number: int, stored: StoredRows, solved: Sequence[BlockDuals]
 ) -> NDArray[np.intp]:
     """Rows of each class in a block with a non-zero dual in any SVM."""
     class_index = stored.training(number).class_index

@@ -90,6 +90,8 @@ class Endings(Protocol):
     @property
     def n_problems(self) -> int: ...
     @property
+    def n_iter(self) -> int: ...
+    @property
     def worst_gap(self) -> float: ...
     def count(self, status: Status) -> int: ...
 
@@ -117,11 +119,11 @@ class Certificate:
     is_finite: bool
 
     @classmethod
-    def of(cls, endings: Endings, n_iter: int) -> Certificate:
+    def of(cls, endings: Endings) -> Certificate:
         """Summarise what a solver reports."""
         return cls(
             endings.n_problems,
-            n_iter,
+            endings.n_iter,
             endings.worst_gap,
             endings.count(Status.max_iter),
             endings.count(Status.not_finite) == 0,
@@ -273,7 +275,7 @@ class MemorySolver:
                 np.ascontiguousarray(solution.intercept.swapaxes(0, 1)),
             ),
             primal,
-            Certificate.of(solution, solution.n_iter),
+            Certificate.of(solution),
             tuple(_rates(solution, subsets)),
         )
 

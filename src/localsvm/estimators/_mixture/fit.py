@@ -47,23 +47,20 @@ from localsvm.estimators._mixture.settings import FitOptions, MixtureSettings, S
 from localsvm.estimators._mixture.survey import (
     HoldOut,
     Survey,
-    count_rows,
     survey_block,
     training_weight,
 )
 from localsvm.passes import (
-    PartClusterer,
+    BlockClusterer,
+    Survey as RowSurvey,
     centers_for,
-    centers_of,
-    fit_clusterer,
+    cluster_centers,
+    count_rows,
     working_bytes,
 )
 
 # The sharpness tau="scale", times the mean squared distance of a row to its centre.
 SCALED_TAU = 4.0
-
-# Name of the number of regions in the estimator, for errors.
-_N_REGIONS = "n_components"
 
 
 @dataclass(frozen=True)
@@ -127,10 +124,7 @@ def survey_rows(
     if not blocks.is_in_memory:
         blocks.require_memory(_memory(blocks, settings))
     with options.clock.stage("scan"):
-        n_rows = blocks.n_rows
-        if n_rows is None:
-            n_rows = blocks.reduce(count_rows, stage="count").n_rows
-        hold_out = HoldOut.of(settings, n_rows, options.seed)
+        hold_out = HoldOut.of(settings, count_rows(blocks), options.seed)
         return _survey(blocks, settings, options, hold_out, "scan")
 
 
@@ -318,12 +312,10 @@ def _survey(
     hold_out: HoldOut,
     stage: str,
 ) -> Surveyed:
-    limit, clusterer = 0, _block_clusterer(settings, options)
+    sampling = 0, 0
     if not blocks.is_in_memory:
-        limit = clusterer.sample_limit(hold_out.n_rows)
-    survey = blocks.reduce(
-        survey_block, hold_out, clusterer.sample_seed, limit, stage=stage
-    )
+        sampling = _clusterer(settings, options).sampling(hold_out.n_rows)
+    survey = blocks.reduce(survey_block, hold_out, *sampling, stage=stage)
     return Surveyed(survey, hold_out)
 
 
@@ -343,10 +335,9 @@ def _accepted(
     return _survey(blocks, settings, options, without, "scan-all")
 
 
-def _block_clusterer(settings: MixtureSettings, options: FitOptions) -> PartClusterer:
-    return PartClusterer(
-        settings.clusterer, settings.n_regions, options.seed, _N_REGIONS
-    )
+def _clusterer(settings: MixtureSettings, options: FitOptions) -> BlockClusterer:
+    wanted = settings.n_regions, options.seed
+    return BlockClusterer(settings.clusterer, *wanted, n_jobs=options.n_jobs)
 
 
 def _cluster(
@@ -357,22 +348,17 @@ def _cluster(
     options: FitOptions,
 ) -> tuple[Any, NDArray[Any]]:
     """Fitted clusterer and its centres: of all rows in memory, else of a sample."""
+    survey, clusterer = surveyed.survey, _clusterer(settings, options)
     if blocks.is_in_memory:
-        rows, wanted = stored.training(0), (settings.n_regions, options.seed)
-        clusterer = fit_clusterer(
-            settings.clusterer, rows, *wanted, options.n_jobs, _N_REGIONS
-        )
-        return clusterer, centers_of(clusterer, rows)
-    sample = surveyed.survey.sample
-    assert sample is not None
-    scan = sample.as_row_sample().as_arrays()
-    scan |= {
-        "n_rows": np.array(surveyed.survey.n_rows),
-        "limit": np.array(sample.limit),
-    }
+        rows = stored.training(0)
+        training = Blocks.in_memory(rows, options.n_jobs)
+        seen = RowSurvey(rows.n_rows, survey.weight, survey.squares)
+        fitted = clusterer.fit_blocks(training, seen)
+        return fitted, cluster_centers(training, fitted)
+    seen = RowSurvey(survey.n_rows, survey.weight, survey.squares, sample=survey.sample)
     weigh = partial(training_weight, hold_out=surveyed.hold_out)
-    clusterer = _block_clusterer(settings, options).fit(blocks, scan, weigh)
-    return clusterer, centers_for("A mixture", clusterer, "Use another clusterer.")
+    fitted = clusterer.fit_blocks(blocks, seen, weigh)
+    return fitted, centers_for("A mixture", fitted, "Use another clusterer.")
 
 
 def _solver(

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from localsvm._checks import check_parameters, integer, one_of, real
+from localsvm._checks import Constraint, check_parameters, integer, one_of, real
 from localsvm._clock import StageClock
 from localsvm._threads import effective_n_jobs
 from localsvm.rows import SCALED_C, intercept_constant
@@ -109,6 +109,20 @@ class PaperGate(BaseEstimator):
 
     def _check_parameters(self) -> None:
         _check_gate(self)
+
+
+# What ``MixtureSVC`` takes as its gate.
+GATES = one_of("softmax", "paper") | Constraint(
+    "a SoftmaxGate or PaperGate",
+    lambda value: isinstance(value, SoftmaxGate | PaperGate),
+)
+
+
+def gate_of(gate: str | SoftmaxGate | PaperGate) -> SoftmaxGate | PaperGate:
+    """Gate that a name stands for."""
+    if isinstance(gate, str):
+        return PaperGate() if gate == "paper" else SoftmaxGate()
+    return gate
 
 
 def _check_gate(gate: SoftmaxGate | PaperGate) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from localsvm._checks import check_squares, column_range
 from localsvm.engine import Block, Record
 from localsvm.estimators._mixture.settings import MixtureSettings
+from localsvm.passes import Sample
 from localsvm.rows import (
     RowSample,
     held_out_by_content,
@@ -82,45 +83,6 @@ class HoldOut:
                 "early_stopping=False."
             )
         return False
-
-
-@dataclass(frozen=True)
-class RowCount(Record):
-    """Number of rows."""
-
-    n_rows: int
-
-    def merge(self, other: RowCount) -> RowCount:
-        """Add up."""
-        return RowCount(self.n_rows + other.n_rows)
-
-
-def count_rows(block: Block) -> RowCount:
-    """Count the rows of a block."""
-    return RowCount(block.n_rows)
-
-
-@dataclass(frozen=True)
-class Sample(Record):
-    """Sample of distinct rows, as :class:`~localsvm.rows.RowSample`."""
-
-    rows: Any
-    weight: NDArray[np.float64]
-    hashes: NDArray[np.uint64]
-    limit: int
-
-    @classmethod
-    def draw(cls, X: Any, weight: Matrix, seed: int, limit: int) -> Sample:
-        """Sample the rows of positive weight."""
-        return cls(**vars(RowSample.draw(X, weight, seed, limit)))
-
-    def merge(self, other: Sample) -> Sample:
-        """Sample of the rows of both."""
-        return Sample(**vars(self.as_row_sample().merged(other.as_row_sample())))
-
-    def as_row_sample(self) -> RowSample:
-        """Sample as clusterers take it."""
-        return RowSample(self.rows, self.weight, self.hashes, self.limit)
 
 
 @dataclass(frozen=True)
@@ -247,6 +209,9 @@ def survey_block(block: Block, hold_out: HoldOut, seed: int, limit: int) -> Surv
     def by_class(values: NDArray[Any]) -> Matrix:
         return np.bincount(class_index, values, len(classes)).astype(np.float64)
 
+    sample = None
+    if limit:
+        sample = Sample.of(RowSample.draw(X, training, seed, limit))
     low, high = column_range(block.X)
     return Survey(
         n_rows=block.n_rows,
@@ -261,7 +226,7 @@ def survey_block(block: Block, hold_out: HoldOut, seed: int, limit: int) -> Surv
         spread=spread_around(X, training, sums / total) if total else 0.0,
         low=low,
         high=high,
-        sample=Sample.draw(X, training, seed, limit) if limit else None,
+        sample=sample,
     )
 
 

@@ -160,17 +160,17 @@ class ClusteredSVC(BaseClusteredSVC):
 
     Several classes share one clustering.
 
-    Rows in partitions are read twice: once to scan them and to draw the k-means sample,
-    which is the same as in memory, and once to assign them and to put them into files
-    of a temporary folder. Then every task, a class against the rest, passes over the
-    files by selective block minimisation [2]_ until its duality gap, summed over all
-    rows, is ``tol`` at most; ``n_iter_`` counts these passes. The model is that of the
-    fit in memory, to the solver's tolerance. Reading, assignment and gap run on all
-    threads or workers; a pass is one task per class, so that two classes, or several in
-    one problem, are solved by one of them. A clusterer other than ``SampledKMeans`` is
-    fitted to a sample of distinct rows, and ``ParallelKMeans`` by passes over all.
-    Memory of a thread is that of four partitions and some 400 MB; the files hold the
-    rows once more, their codes and two duals per row and task.
+    Rows in blocks, such as files, are read twice: once to survey them and to draw the
+    k-means sample, which is the same as in memory, and once to assign them and to store
+    them in a temporary folder. Then every task, a class against the rest, passes over
+    the stored rows by selective block minimisation [2]_ until its duality gap, summed
+    over all rows, is at most ``tol``; ``n_iter_`` counts these passes. The model is
+    that of the fit in memory, to the solver's tolerance. Reading, assignment and gap
+    run on all threads or workers; a pass is one task per class, so that two classes, or
+    several in one problem, are solved by one of them. A clusterer other than
+    ``SampledKMeans`` is fitted to a sample of distinct rows, and ``ParallelKMeans`` by
+    passes over all. A thread needs the memory of four blocks and about 400 MB; the
+    folder holds the rows once more, their codes and two duals per row and task.
 
     References
     ----------

@@ -153,6 +153,10 @@ class LocallyLinearSVC(BaseRegionalSVC):
     the input: the k-means sample, about 200 bytes per row for eight anchors, and k d
     numbers per class.
 
+    Rows in blocks, such as files, are read twice and then passed over as in
+    :class:`ClusteredSVC`. The model is that of the fit in memory, to the solver's
+    tolerance.
+
     References
     ----------
     .. [1] Ladicky, L. and Torr, P. H. S. (2011). Locally linear support vector

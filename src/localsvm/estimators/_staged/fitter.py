@@ -179,8 +179,11 @@ class StageFitter:
             cell_size or n_rows,
             n_assigned=None if cell_size else n_rows,
             C=setting.kernel_C,
-            gamma="local" if cell_size else 1.0 / typical_distance(rows.X),
-            gamma_factor=setting.gamma_factor,
+            gamma=(
+                ("local", setting.gamma_factor)
+                if cell_size
+                else setting.gamma_factor * (1.0 / typical_distance(rows.X))
+            ),
             route="center",
             tol=self.tol,
             max_time=self._time_left(),

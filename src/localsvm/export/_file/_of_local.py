@@ -75,6 +75,7 @@ _LOCAL: Fields = {
     "global_model_": Maybe(
         Part("classifier", "linear", "pipeline", columns="mapped_columns")
     ),
+    "C_": Number(0.0, above=True),
     "n_support_": indices("classes"),
     "center_indices_": indices("regions"),
     "n_neighbors_": Whole(1),
@@ -83,8 +84,8 @@ _LOCAL: Fields = {
 # What the model tells, of which the parts are written.
 _TOLD_BY_MODELS = frozenset(
     (
-        *("n_constant_regions_", "gamma_", "C_", "duality_gap_"),
-        *("violation_", "n_iter_", "_model"),
+        *("n_constant_regions_", "gamma_", "region_gamma_", "region_C_"),
+        *("duality_gap_", "violation_", "n_iter_", "_model"),
     )
 )
 
@@ -166,8 +167,9 @@ def _check_neighbor(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
     k = values["n_neighbors_"]
     if k > dims["training_rows"]:
         raise ValueError("n_neighbors_ is more than there are rows.")
-    every = model.max_iter == "auto" and k == dims["training_rows"]
-    check_ends(model.tol, not every and model.max_iter != -1)
+    # Without a limit, all rows get the generous one.
+    every = model.max_iter is None and k == dims["training_rows"]
+    check_ends(model.tol, not every)
 
 
 def _take_neighbor(values: dict[str, Any]) -> dict[str, Any]:
@@ -190,6 +192,7 @@ def _make_neighbor(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
         LocalKernel(values["_kernel"], local["C"], local["local_gamma"]),
     )
     unfitted.search_ = unfitted._index.search
+    unfitted.C_, unfitted.gamma_ = local["C"], values["_kernel"].gamma
     return unfitted
 
 
@@ -230,7 +233,7 @@ SPECS = (
             "n_neighbors_": Whole(1),
             "n_iter_": Whole(1),
         },
-        left_out=frozenset({"_index"}),
+        left_out=frozenset({"_index", "C_", "gamma_"}),
         take=_take_neighbor,
         check=_check_neighbor,
         make=_make_neighbor,

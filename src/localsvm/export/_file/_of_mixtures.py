@@ -12,6 +12,8 @@ from localsvm.estimators import (
     LinearGate,
     MixtureModel,
     MixtureSVC,
+    PaperGate,
+    SoftmaxGate,
     TwoLevelGate,
 )
 from localsvm.export._file._common import MAPPED_CLASSIFIER, REGIONS
@@ -90,6 +92,8 @@ _GATE = Either(
     ),
 )
 SPECS = (
+    Spec(SoftmaxGate, "gate"),
+    Spec(PaperGate, "gate"),
     Spec(
         MixtureSVC,
         "classifier",
@@ -104,9 +108,10 @@ SPECS = (
                 intercept=doubles("regions", "tasks"),
                 dtype=_Precision("float32", "float64"),
             ),
-            "n_components_": Whole(1, dim="regions"),
             "component_mass_": doubles("regions"),
             "history_": Report(),
+            "n_em_steps_": Whole(0),
+            "em_step_": Whole(0),
             "n_iter_": Whole(0),
             "converged_": Flag(),
             "C_": Number(0.0),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from localsvm.estimators import NeighborSVC
+from localsvm.estimators import method_of
 from localsvm.export._onnx._graph import Graph
 from localsvm.export._onnx._tensor import Tensor
 from localsvm.export._onnx._transformers import map_by_metric
@@ -61,10 +61,10 @@ def is_known(model: Any) -> bool:
 
 def check_exportable(model: Any) -> None:
     """Raise unless the model is fitted and of a known type."""
-    if isinstance(model, NeighborSVC):
+    method = method_of(model)
+    if method is not None and method.onnx_refusal:
         raise TypeError(
-            "NeighborSVC cannot be exported to ONNX: it fits an SVM for each row that "
-            "it is asked about. LocalSVC fits them beforehand, and can."
+            f"{method.class_name} cannot be exported to ONNX: {method.onnx_refusal}"
         )
     if not is_known(model):
         names = ", ".join(sorted(each.__name__ for each in _FAMILIES))
