@@ -90,7 +90,7 @@ def run_fit(name, folder, *fault):
         ),
         ("MixtureSVC", "localsvm.solvers:SelectiveDescent:finish", "20", 1),
         pytest.param(
-            *("MixtureSVC", f"{MIXTURE}.em:save_em", "2", 1),
+            *("MixtureSVC", f"{MIXTURE}.em.loop:save_em", "2", 1),
             marks=pytest.mark.slow,
         ),
         pytest.param(
