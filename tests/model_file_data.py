@@ -31,13 +31,9 @@ from sklearn.svm import LinearSVC
 
 from localsvm import (
     ClusteredSVC,
-    ClusteredSVCCV,
     GradientMetric,
-    LocallyLinearSVC,
     LocalSVC,
-    LocalSVCCV,
     MixtureSVC,
-    NeighborSVC,
     ReducedSVC,
     StagedSVC,
     SupportClusterSVC,
@@ -51,6 +47,12 @@ from localsvm.cluster import (
     ThresholdClustering,
 )
 from localsvm.data import TableEncoder
+from localsvm.estimators import (
+    ClusteredSVCCV,
+    LocallyLinearSVC,
+    LocalSVCCV,
+    NeighborSVC,
+)
 from localsvm.kernels import Kernel
 
 # Golden files hold models of these rows: they stay as they are.

@@ -105,7 +105,7 @@ class NeighborSVC(BaseKernelClassifier):
 
     Examples
     --------
-    >>> from localsvm import NeighborSVC
+    >>> from localsvm.estimators import NeighborSVC
     >>> from localsvm.data import make_two_spirals
     >>> X, y = make_two_spirals(2000, random_state=0)
     >>> model = NeighborSVC(n_neighbors=30).fit(X[:1500], y[:1500])

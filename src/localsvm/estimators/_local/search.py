@@ -126,7 +126,7 @@ n_support_, gamma_, C_, duality_gap_, violation_, n_iter_, fit_report_
 
     Examples
     --------
-    >>> from localsvm import LocalSVCCV
+    >>> from localsvm.estimators import LocalSVCCV
     >>> from localsvm.data import make_two_spirals
     >>> X, y = make_two_spirals(2000, random_state=0)
     >>> search = LocalSVCCV(n_neighbors=[20, 50], random_state=0).fit(X, y)
