@@ -7,7 +7,7 @@ CPP := $(wildcard core/*/*.cpp core/*/*.hpp core/include/localsvm/*.hpp)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint format test-core bench papers papers-report docs stub clean
+.PHONY: help demo test test-slow lint format test-core tsan bench papers papers-report docs stub clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -16,7 +16,7 @@ demo: $(VENV)/installed  ## Fit, compare, explain, save, load, report: on a tabl
 	$(BIN)/localsvm demo --force
 
 # Each worker of the tests has a core: threads of its BLAS would fight over the others'.
-test: lint test-core $(VENV)/developing $(VENV)/browser  ## Lint, C++ tests under sanitizers, Python tests
+test: lint test-core tsan $(VENV)/developing $(VENV)/browser  ## Lint, C++ tests under sanitizers, Python tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal --durations=25
 
 test-slow: $(VENV)/developing  ## The tests that take minutes
@@ -34,12 +34,21 @@ format: $(VENV)/developing  ## Format all code
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP)
 
-test-core: $(VENV)/tools  ## C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
-	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+# $(call sanitized,folder,sanitizers): build and run the C++ tests.
+define sanitized
+	$(BIN)/cmake -S . -B $(1) -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
 	  -DCMAKE_BUILD_TYPE=RelWithDebInfo -DLOCALSVM_PYTHON=OFF -DLOCALSVM_TESTS=ON \
-	  -DLOCALSVM_SANITIZE=ON >/dev/null
-	$(BIN)/cmake --build build/sanitize
-	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
+	  -DLOCALSVM_SANITIZE=$(2) >/dev/null
+	$(BIN)/cmake --build $(1)
+	$(BIN)/ctest --test-dir $(1) --output-on-failure
+endef
+
+comma := ,
+test-core: $(VENV)/tools  ## C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	$(call sanitized,build/sanitize,address$(comma)undefined)
+
+tsan: $(VENV)/tools  ## Threaded C++ tests under ThreadSanitizer
+	$(call sanitized,build/tsan,thread)
 
 bench: $(VENV)/benching  ## Accuracy and speed against peers; rewrites results and README
 	for part in clustered local; do for what in accuracy speed search; do \
@@ -60,12 +69,12 @@ bench: $(VENV)/benching  ## Accuracy and speed against peers; rewrites results a
 	$(BIN)/python benchmarks/tables.py
 
 papers: $(VENV)/developing  ## The papers' tables and figures; goes on where it stopped
-	OMP_NUM_THREADS=1 $(BIN)/localsvm papers run --size standard --prune \
+	OMP_NUM_THREADS=1 $(BIN)/python -m papers run --size standard --prune \
 	  --store docs/papers/records
 	$(MAKE) papers-report
 
 papers-report: $(VENV)/developing  ## Write docs/papers from the records that are there
-	$(BIN)/localsvm papers report --store docs/papers/records --out docs/papers
+	$(BIN)/python -m papers report --store docs/papers/records --out docs/papers
 
 docs: $(VENV)/documenting  ## Guides, reference and examples as HTML; a warning is an error
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html

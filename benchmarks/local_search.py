@@ -43,7 +43,11 @@ def compare(task: str) -> list[dict[str, Any]]:
         "LocalSVC()": LocalSVC(random_state=0, n_jobs=2),
         "GridSearchCV(LocalSVC)": GridSearchCV(
             LocalSVC(random_state=0, n_jobs=2),
-            {"n_neighbors": SIZES, "gamma_factor": FACTORS, "C": CS},
+            {
+                "n_neighbors": SIZES,
+                "gamma": [("local", factor) for factor in FACTORS],
+                "C": CS,
+            },
             cv=folds,
         ),
         "LocalSVCCV(max_regions=None)": LocalSVCCV(
@@ -70,7 +74,7 @@ def compare(task: str) -> list[dict[str, Any]]:
         seconds = time.perf_counter() - start
         best = getattr(search, "best_params_", None)
         chosen = (
-            f"k={best['n_neighbors']}, factor={best['gamma_factor']:g}, C={best['C']:g}"
+            f"k={best['n_neighbors']}, factor={best['gamma'][1]:g}, C={best['C']:g}"
             if best
             else "-"
         )

@@ -48,7 +48,7 @@ DISTANCES = {"float32": (1e-3, 1e-4, 1e-5, 1e-6), "float64": (1e-3, 1e-5, 1e-7, 
 STAGED = StagedSVC(
     scaling="none",
     n_components=None,
-    metric=None,
+    gradient_metric=None,
     C=1.0,
     cell_size=200,
     gamma_factor=1.0,
@@ -62,7 +62,7 @@ MODELS = {
     "LocallyLinearSVC(coding='local_coordinates')": LocallyLinearSVC(
         coding="local_coordinates"
     ),
-    "MixtureSVC(5)": MixtureSVC(5, max_iter=10),
+    "MixtureSVC(5)": MixtureSVC(5, em_max_iter=10),
     "SupportClusterSVC()": SupportClusterSVC(),
     "LocalSVC()": LocalSVC(),
     "LocalSVC(route='center')": LocalSVC(route="center"),

@@ -18,16 +18,17 @@ from reduced_tasks import PAPER, SETTINGS, load
 from sklearn.svm import SVC
 
 from localsvm import ReducedSVC
+from localsvm.estimators import Reduction
 from localsvm.kernels import Kernel
 
 FORMS: dict[str, dict[str, Any]] = {
-    "all rows": {"method": "all"},
-    "paper, NP = 0": {**PAPER, "max_passes": 0},
-    "paper, NP = 1": {**PAPER, "max_passes": 1},
-    "paper, NP = 2": {**PAPER, "max_passes": 2},
-    "paper, to convergence": {**PAPER},
-    "condition 2, band 0.05": {"method": "reduce", "band": 0.05},
-    "condition 2, band 0.2": {"method": "reduce", "band": 0.2},
+    "all rows": {"reduction": None},
+    "paper, NP = 0": {"reduction": Reduction(**PAPER, max_passes=0)},
+    "paper, NP = 1": {"reduction": Reduction(**PAPER, max_passes=1)},
+    "paper, NP = 2": {"reduction": Reduction(**PAPER, max_passes=2)},
+    "paper, to convergence": {"reduction": Reduction(**PAPER)},
+    "condition 2, band 0.05": {"reduction": Reduction(band=0.05)},
+    "condition 2, band 0.2": {"reduction": Reduction(band=0.2)},
 }
 # Error in percent and rows, as printed.
 PRINTED = {
@@ -72,7 +73,7 @@ def primal(model: Any, X: Any, y: Any) -> float:
     """Primal objective over all rows and classes, of linear SVMs."""
     sign = np.where(y[:, np.newaxis] == model.classes_, 1.0, -1.0)
     slack = np.maximum(0.0, 1.0 - sign * model.decision_function(X)).sum()
-    return float((model.coef_**2).sum() / 2 + model.C * slack)
+    return float((model.coef_**2).sum() / 2 + model.C_ * slack)
 
 
 def libsvm_difference(name: str) -> float:
@@ -82,7 +83,9 @@ def libsvm_difference(name: str) -> float:
     kernel = Kernel(
         setting["kernel"], setting.get("gamma", 1.0), setting.get("degree", 3)
     )
-    ours = ReducedSVC(**setting, **PAPER, tol=1e-4).fit(X, y).dual_objective_
+    reduction = Reduction(**PAPER)
+    model = ReducedSVC(**setting, reduction=reduction, tol=1e-4).fit(X, y)
+    ours = model.dual_objective_
     differences = []
     for position, label in enumerate(np.unique(y)[: COMPARED_CLASSES[name]]):
         peer = SVC(**setting, tol=1e-5, cache_size=1000).fit(X, y == label)

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from papers.clustersvm.problems import smoothed_usps
 
 from localsvm.data import load_benchmark
-from localsvm.papers.clustersvm.problems import smoothed_usps
 
 Split = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 
-# As the paper sets them; method="reduce" with its own form of Algorithm 1.
+# As the paper sets them: its own form of Algorithm 1.
 PAPER = {
-    "method": "reduce",
     "representative": "pseudo_center",
     "use_bounds": False,
     "band": 0.0,

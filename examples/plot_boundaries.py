@@ -28,7 +28,7 @@ models = [
     ReducedSVC(),
     ClusteredSVC(random_state=0),
     LocallyLinearSVC(random_state=0),
-    MixtureSVC(n_components=20, C=10, random_state=0),
+    MixtureSVC(n_regions=20, C=10, random_state=0),
     SupportClusterSVC(gamma=0.5, random_state=0),
     LocalSVC(random_state=0),
     NeighborSVC(random_state=0),

@@ -13,8 +13,8 @@ from localsvm import MixtureSVC
 from localsvm.data import make_two_spirals
 
 X, y = make_two_spirals(1500, random_state=0)
-model = MixtureSVC(n_components=20, C=10, random_state=0).fit(X, y)
-print(f"{model.n_components_} components are left after {model.n_iter_} EM steps.")
+model = MixtureSVC(n_regions=20, C=10, random_state=0).fit(X, y)
+print(f"{model.n_regions_} components are left after {model.em_step_} EM steps.")
 
 # %%
 axis = np.linspace(X.min(), X.max(), 150)

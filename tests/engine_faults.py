@@ -25,7 +25,7 @@ MODELS = {
     "ClusteredSVC": ClusteredSVC(
         4, C=0.3, tol=1e-4, n_nearest=2, random_state=0, n_jobs=2
     ),
-    "MixtureSVC": MixtureSVC(2, max_iter=2, random_state=0, n_jobs=2),
+    "MixtureSVC": MixtureSVC(2, em_max_iter=2, random_state=0, n_jobs=2),
     "ReducedSVC": ReducedSVC(C=3.0, random_state=0, n_jobs=2),
     "SupportClusterSVC": SupportClusterSVC(6, random_state=0),
 }

@@ -26,7 +26,7 @@ LABELS = np.array(["ant", "bee", "cat"])
 
 STAGED = {
     "scaling": "standard",
-    "metric": None,
+    "gradient_metric": None,
     "C": 1.0,
     "cell_size": 40,
     "gamma_factor": 2.0,
@@ -41,7 +41,7 @@ WITH_REGIONS = {
     "local": LocalSVC(60, random_state=0),
     "local linear": LocalSVC(60, kernel="linear", random_state=0),
     "local searched": LocalSVCCV(Cs=[1.0], n_neighbors=60, cv=2, random_state=0),
-    "mixture": MixtureSVC(4, max_iter=3, random_state=0),
+    "mixture": MixtureSVC(4, em_max_iter=3, random_state=0),
     "staged": StagedSVC(threshold=0.7, **STAGED),
     "staged, quantiles": StagedSVC(threshold=0.7, **STAGED | {"scaling": "quantile"}),
     "first stage": StagedSVC(threshold=0.0, **STAGED),

@@ -1,17 +1,19 @@
 """Settings of the mixture of linear SVMs that several test files go through."""
 
+from localsvm.estimators import PaperGate, SoftmaxGate
+
 TIGHT = {
-    "svm_tol": 1e-10,
-    "svm_max_iter": 200_000,
+    "tol": 1e-10,
+    "max_iter": 200_000,
     "min_responsibility": 0.0,
-    "tol": 0.0,
+    "em_tol": 0.0,
     "prior": 0.0,
     "random_state": 0,
 }
 MODELS = [
     {"gate": "softmax"},
     {"gate": "paper"},
-    {"gate": "softmax", "levels": 2},
-    {"gate": "paper", "levels": 2},
-    {"gate": "softmax", "gate_reg": 1e-3},
+    {"gate": SoftmaxGate(levels=2)},
+    {"gate": PaperGate(levels=2)},
+    {"gate": SoftmaxGate(reg=1e-3)},
 ]

@@ -52,6 +52,9 @@ from localsvm.estimators import (
     LocallyLinearSVC,
     LocalSVCCV,
     NeighborSVC,
+    PaperGate,
+    Reduction,
+    SoftmaxGate,
 )
 from localsvm.kernels import Kernel
 
@@ -93,7 +96,7 @@ DATA = {
 }
 STAGED = {
     "scaling": "none",
-    "metric": None,
+    "gradient_metric": None,
     "C": 1.0,
     "cell_size": None,
     "gamma_factor": 2.0,
@@ -137,7 +140,7 @@ def _local(**parameters):
 
 
 def _mixture(**parameters):
-    return MixtureSVC(**{"n_components": 3, "random_state": 0} | parameters)
+    return MixtureSVC(**{"n_regions": 3, "random_state": 0} | parameters)
 
 
 def _clusters(**parameters):
@@ -261,13 +264,13 @@ CASES = {
     ),
     "mixture": ("three", _mixture()),
     "mixture-paper": ("single", _mixture(gate="paper")),
-    "mixture-levels": ("two", _mixture(levels=2, n_groups=2)),
+    "mixture-levels": ("two", _mixture(gate=SoftmaxGate(2, n_groups=2))),
     "mixture-paper-levels": (
         "csr",
-        _mixture(gate="paper", levels=2, n_groups=2, prior=0.0),
+        _mixture(gate=PaperGate(levels=2, n_groups=2), prior=0.0),
     ),
     "reduced": ("three", ReducedSVC()),
-    "reduced-linear": ("two", ReducedSVC(kernel="linear", method="reduce")),
+    "reduced-linear": ("two", ReducedSVC(kernel="linear", reduction=Reduction())),
     "reduced-csr": ("csr", ReducedSVC(kernel="poly", clusterer=PDDP(5))),
     "clusters": ("three", _clusters()),
     "clusters-full": ("two", _clusters(covariance="full", kernel_form="paper")),
@@ -282,7 +285,7 @@ CASES = {
     "staged": ("three", StagedSVC(random_state=0)),
     "staged-quantile": (
         "named",
-        StagedSVC(**STAGED | {"scaling": "quantile", "metric": "full"}),
+        StagedSVC(**STAGED | {"scaling": "quantile", "gradient_metric": "full"}),
     ),
     "staged-cells": (
         "two",

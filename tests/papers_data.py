@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from localsvm.data import Benchmark
-from localsvm.papers import (
+from papers import (
     Cell,
     Data,
     Experiment,

@@ -91,7 +91,7 @@ def trees_model():
     X = rng.standard_normal((240, 3)) * [1, 10, 100] + np.c_[y, 20 * y, 0 * y]
     frame = pd.DataFrame(X, columns=["height", "girth", "age"])
     labels = np.array(["ash", "birch", "cedar"])[y]
-    model = MixtureSVC(n_components=2, random_state=0)
+    model = MixtureSVC(n_regions=2, random_state=0)
     return make_pipeline(StandardScaler(), model).fit(frame, labels)
 
 

@@ -12,7 +12,7 @@ SEED = np.random.RandomState(0).randint(2**31 - 1)
 GIVEN = {
     "scaling": "standard",
     "n_components": None,
-    "metric": None,
+    "gradient_metric": None,
     "C": 1.0,
     "cell_size": 10_000,
     "gamma_factor": 2.0,

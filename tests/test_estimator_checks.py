@@ -27,6 +27,8 @@ from localsvm.estimators import (
     LocallyLinearSVC,
     LocalSVCCV,
     NeighborSVC,
+    Reduction,
+    SoftmaxGate,
 )
 
 WEIGHT_CHECKS = (
@@ -34,7 +36,7 @@ WEIGHT_CHECKS = (
     "check_sample_weight_equivalence_on_sparse_data",
 )
 TIGHT = {"tol": 1e-12, "max_iter": 100_000}
-TIGHT_MIXTURE = {"max_iter": 3, "svm_tol": 1e-12, "svm_max_iter": 2000}
+TIGHT_MIXTURE = {"em_max_iter": 3, "tol": 1e-12, "max_iter": 2000}
 GIVEN = {"C": 1.0, "cell_size": 5, "gamma_factor": 2.0, "kernel_C": 10.0}
 # The weight checks compare decision values to 1e-7. Near the optimum of the squared
 # hinge the gap is quadratic in the error, so there only the passes are limited.
@@ -83,27 +85,22 @@ ESTIMATORS = [
     LocalSVCCV(Cs=[1.0, 10.0]),
     LocallyLinearSVC(n_regions=3, **TIGHT),
     LocallyLinearSVC(n_regions=3, coding="local_coordinates", **TIGHT),
-    MixtureSVC(n_components=3, **TIGHT_MIXTURE),
-    MixtureSVC(n_components=3, gate="paper", **TIGHT_MIXTURE),
+    MixtureSVC(n_regions=3, **TIGHT_MIXTURE),
+    MixtureSVC(n_regions=3, gate="paper", **TIGHT_MIXTURE),
     MixtureSVC(
-        n_components=4,
-        levels=2,
+        n_regions=4,
+        gate=SoftmaxGate(levels=2, reg=1e-3),
         prior=0.02,
-        gate_reg=1e-3,
         **TIGHT_MIXTURE,
     ),
     NeighborSVC(n_neighbors=5, tol=1e-12),
     NeighborSVC(n_neighbors=5, metric=GradientMetric(), tol=1e-12),
     ReducedSVC(kernel="linear", tol=1e-9),
-    ReducedSVC(method="reduce", tol=1e-10),
+    ReducedSVC(reduction=Reduction(), tol=1e-10),
     ReducedSVC(
-        method="reduce",
-        representative="pseudo_center",
-        use_bounds=False,
-        band=0.0,
-        tol=1e-10,
+        reduction=Reduction("pseudo_center", use_bounds=False, band=0.0), tol=1e-10
     ),
-    StagedSVC(scaling="standard", metric="diagonal", threshold=1.0, **GIVEN),
+    StagedSVC(scaling="standard", gradient_metric="diagonal", threshold=1.0, **GIVEN),
     SupportClusterSVC(n_clusters=4, tol=1e-12),
     SupportClusterSVC(n_clusters=4, covariance="full", multi_class="ovr", tol=1e-12),
     SupportClusterSVC(n_clusters=4, covariance="none", tol=1e-12),

@@ -26,16 +26,22 @@ using Matrix = nb::ndarray<T, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::
 template <class T>
 using Cube = nb::ndarray<T, nb::numpy, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-using ArrayDict = nb::typed<nb::dict, nb::str, nb::any>;
-
-// Moves a vector into a NumPy array that owns it.
+// An array of a bound record, which the array keeps alive.
 template <class T>
-nb::object to_numpy(std::vector<T> values) {
-    auto* owned = new std::vector<T>(std::move(values));
-    const nb::capsule owner(
-        owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::cast(
-        nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
+using VectorView = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+template <class T>
+using MatrixView = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
+
+// Binds a vector of a record as a read-only attribute.
+template <class Record, class T>
+void bind_array(nb::class_<Record>& record, const char* name,
+                std::vector<T> Record::* member) {
+    record.def_prop_ro(
+        name,
+        [member](Record& self) {
+            return VectorView<T>((self.*member).data(), {(self.*member).size()});
+        },
+        nb::rv_policy::reference_internal);
 }
 
 template <class T>

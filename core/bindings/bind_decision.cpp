@@ -31,12 +31,12 @@ void decide(const Handle& matrix, Matrix<const std::int32_t> code_nodes,
                                    static_cast<std::int64_t>(coef.shape(1))};
     constexpr std::int64_t chunk = 1024;
     const std::int64_t n_chunks = (rows.n_rows() + chunk - 1) / chunk;
-    const auto task = [&](std::int64_t c) {
+    const auto task = [&](std::int64_t c, std::int64_t) {
         decide_rows(rows, codes, model, c * chunk,
                     std::min(rows.n_rows(), (c + 1) * chunk), out.data());
     };
     if (n_threads <= 1 || n_chunks <= 1) {
-        for (std::int64_t c = 0; c < n_chunks; ++c) task(c);
+        for (std::int64_t c = 0; c < n_chunks; ++c) task(c, 0);
         return;
     }
     StopFlag stop;

@@ -1,7 +1,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <utility>
+#include <vector>
 
 #include "arrays.hpp"
 #include "localsvm/parallel.hpp"
@@ -25,30 +25,40 @@ ThresholdState<T> state_of(const Matrix<const T>& centers,
 }
 
 template <class T>
-ArrayDict to_dict(ThresholdScan<T> scan) {
-    ArrayDict result;
-    result["centers"] = to_numpy(std::move(scan.centers));
-    result["sums"] = to_numpy(std::move(scan.sums));
-    result["masses"] = to_numpy(std::move(scan.masses));
-    result["threshold"] = nb::float_(scan.threshold);
-    result["labels"] = to_numpy(std::move(scan.labels));
-    result["moved_to"] = to_numpy(std::move(scan.moved_to));
-    return result;
+void bind_scan(nb::module_& module, const char* name) {
+    using Scan = ThresholdScan<T>;
+    const auto matrix = []<class V>(std::vector<V>& values, const Scan& scan) {
+        return MatrixView<V>(
+            values.data(), {scan.masses.size(), static_cast<std::size_t>(scan.n_cols)});
+    };
+    nb::class_<Scan> record(
+        module, name,
+        "Clusters after a pass. The arrays are views that keep the record alive.");
+    record.def_prop_ro(
+        "centers", [matrix](Scan& scan) { return matrix(scan.centers, scan); },
+        nb::rv_policy::reference_internal);
+    record.def_prop_ro(
+        "sums", [matrix](Scan& scan) { return matrix(scan.sums, scan); },
+        nb::rv_policy::reference_internal);
+    bind_array(record, "masses", &Scan::masses);
+    record.def_ro("threshold", &Scan::threshold);
+    bind_array(record, "labels", &Scan::labels);
+    bind_array(record, "moved_to", &Scan::moved_to);
 }
 
 template <class Handle, class T = typename Handle::Rows::value_type>
-ArrayDict scan(const Handle& matrix, Vector<const double> weights,
-               Matrix<const T> centers, Matrix<const double> sums,
-               Vector<const double> masses, const ThresholdOptions& options) {
+ThresholdScan<T> scan(const Handle& matrix, Vector<const double> weights,
+                      Matrix<const T> centers, Matrix<const double> sums,
+                      Vector<const double> masses, const ThresholdOptions& options) {
     const auto rows = matrix.rows();
     require(static_cast<std::int64_t>(weights.shape(0)) == rows.n_rows(),
             "weights need one entry per row");
     const ThresholdState<T> state = state_of(centers, sums, masses, rows.n_cols());
-    return to_dict(run_released(std::numeric_limits<double>::infinity(), nb::none(),
-                                [&](const Watch& watch, StopFlag& stop) {
-                                    return scan_threshold(rows, weights.data(), state,
-                                                          options, watch, stop);
-                                }));
+    return run_released(std::numeric_limits<double>::infinity(), nb::none(),
+                        [&](const Watch& watch, StopFlag& stop) {
+                            return scan_threshold(rows, weights.data(), state, options,
+                                                  watch, stop);
+                        });
 }
 
 }  // namespace
@@ -58,12 +68,14 @@ void bind_threshold(nb::module_& module) {
                                  "When a row founds a cluster, and what its centre is.")
         .def(nb::init<double, std::int64_t, bool>(), nb::kw_only(),
              nb::arg("threshold"), nb::arg("max_clusters"), nb::arg("follows_mean"));
+    bind_scan<float>(module, "ThresholdScanFloat32");
+    bind_scan<double>(module, "ThresholdScanFloat64");
     for_each_storage([&]<class Handle>() {
         module.def("scan_threshold", &scan<Handle>, nb::arg("matrix"),
                    nb::arg("weights").noconvert(), nb::arg("centers").noconvert(),
                    nb::arg("sums").noconvert(), nb::arg("masses").noconvert(),
                    nb::arg("options"),
-                   "Cluster rows in one pass; new arrays, matrices row after row.");
+                   "Cluster rows in one pass, going on from given clusters.");
     });
 }
 

@@ -38,7 +38,7 @@ std::vector<LocalModel> fit(const Store& store, const World& world,
                             int n_threads = 1) {
     StopFlag stop;
     return fit_neighborhoods(store.rows, world.data(), world.neighborhoods(), settings,
-                             grid, n_threads, Watch{}, stop);
+                             grid, {n_threads, Watch{}, stop});
 }
 
 // The model says of every row what the plain one says.
@@ -135,7 +135,7 @@ void a_raised_flag_ends_the_fits() {
         stop.raise(reason);
         const LocalModel model =
             fit_neighborhoods(store.rows, world.data(), world.neighborhoods(),
-                              settings_of(kernels[2]), {}, 2, Watch{}, stop)[0];
+                              settings_of(kernels[2]), {}, {2, Watch{}, stop})[0];
         CHECK(model.support.empty());
         CHECK_EQUAL(model.pairs.empty(), reason == StopReason::interrupted);
         if (reason == StopReason::out_of_time)
@@ -238,7 +238,7 @@ void check_cross_validation(const World& world, const KernelSettings& settings,
         std::vector<double> scores(blank);
         StopFlag stop;
         cross_validate(store.rows, order.data(), order.neighborhoods(), tests.view(),
-                       settings, grid, n_threads, Watch{}, stop, scores.data());
+                       settings, grid, {n_threads, Watch{}, stop}, scores.data());
         return scores;
     };
     const std::vector<double> scores = run(world, folds, 1);
@@ -294,12 +294,12 @@ void check_decisions(const World& world, const Kernel& kernel, double error) {
     std::stable_sort(order.begin(), order.end(),
                      [&](auto a, auto b) { return route[a] < route[b]; });
     const std::size_t n_outputs = world.n_outputs();
+    const FlatModels flat(models);
     std::vector<T> first(600 * n_outputs);
     for (const int n_threads : {1, 2, 5}) {
         std::vector<T> out(600 * n_outputs);
-        decide_by_models(store.rows, FlatModels(models).view(), kernel, world.n_classes,
-                         queries.rows, route.data(), order.data(), nullptr, n_threads,
-                         out.data());
+        decide_by_models(store.rows, flat.view(world.n_classes), kernel, queries.rows,
+                         {route.data(), order.data()}, n_threads, out.data());
         if (n_threads == 1) first = out;
         CHECK(out == first);
     }

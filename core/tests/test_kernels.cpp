@@ -332,13 +332,13 @@ void check_row_comparison(const Table& table, const Table& queries,
     const std::int64_t n = table.n_cols;
     const std::vector<std::int32_t> aimed{4, 0, 6, 6, 1, 2, 5, 3, 0};
     RowComparison<Rows> comparison(store.rows, kernel.of_distances());
-    comparison.aim(aimed.data(), 3);
-    comparison.aim(aimed.data(), 9);
+    comparison.set_targets(aimed.data(), 3);
+    comparison.set_targets(aimed.data(), 9);
     Worst worst, worst_value;
     for (const auto& [i, first, last] : std::vector<std::array<std::int64_t, 3>>{
              {1, 0, 9}, {0, 2, 7}, {2, 0, 9}, {1, 8, 9}, {1, 5, 5}, {1, 0, 9}}) {
         std::vector<T> out(static_cast<std::size_t>(last - first));
-        comparison.from(query_store.rows, i, first, last, out.data());
+        comparison.compare(query_store.rows, i, first, last, out.data());
         std::vector<T> values = out;
         kernel.apply(values.data(), last - first);
         for (std::int64_t t = first; t < last; ++t) {

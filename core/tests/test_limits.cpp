@@ -89,7 +89,7 @@ void late_neighborhoods_vote() {
     const LabelledRows data = world.data();
     const Neighborhoods neighborhoods = world.neighborhoods();
     const std::vector<LocalModel> models = fit_neighborhoods(
-        store.rows, data, neighborhoods, settings, {}, 2, Watch{}, stop);
+        store.rows, data, neighborhoods, settings, {}, {2, Watch{}, stop});
     CHECK(neighborhoods.count > 1);
     for (std::int64_t m = 0; m < neighborhoods.count; ++m) {
         const LocalModel& model = models[static_cast<std::size_t>(m)];

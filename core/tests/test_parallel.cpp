@@ -31,7 +31,7 @@ void check_each_task_once(std::int64_t n_tasks, int n_threads) {
     std::vector<std::atomic<int>> visits(static_cast<std::size_t>(n_tasks));
     std::atomic<int> at_work{0}, most_at_work{0};
     StopFlag stop;
-    run_tasks(n_tasks, n_threads, Watch{}, stop, [&](std::int64_t t) {
+    run_tasks(n_tasks, n_threads, Watch{}, stop, [&](std::int64_t t, std::int64_t) {
         const int now = ++at_work;
         int most = most_at_work;
         while (now > most && !most_at_work.compare_exchange_weak(most, now)) {
@@ -61,7 +61,7 @@ void check_exception_arrives(int n_threads) {
     StopFlag stop;
     std::string message;
     try {
-        run_tasks(4, n_threads, Watch{}, stop, [&](std::int64_t t) {
+        run_tasks(4, n_threads, Watch{}, stop, [&](std::int64_t t, std::int64_t) {
             if (t == 0) throw std::runtime_error("task 0");
             while (!stop.raised()) std::this_thread::yield();
         });
@@ -82,7 +82,7 @@ void exceptions_reach_the_caller() {
     bool caught = false;
     try {
         run_tasks(100, 4, Watch{}, stop,
-                  [](std::int64_t) { throw std::runtime_error("all"); });
+                  [](std::int64_t, std::int64_t) { throw std::runtime_error("all"); });
     } catch (const std::runtime_error&) {
         caught = true;
     }
@@ -95,7 +95,7 @@ void an_exception_of_the_watch_reaches_the_caller() {
     bool caught = false;
     const Watch watch{[]() -> bool { throw std::runtime_error("watch"); }};
     try {
-        run_tasks(2, 2, watch, stop, [&](std::int64_t) {
+        run_tasks(2, 2, watch, stop, [&](std::int64_t, std::int64_t) {
             while (!stop.raised()) std::this_thread::yield();
         });
     } catch (const std::runtime_error&) {
@@ -115,7 +115,7 @@ void an_interrupt_is_asked_for_no_more_once_it_was_seen() {
             polls += 1;
             return true;
         }};
-        run_tasks(n_threads, n_threads, watch, stop, [&](std::int64_t) {
+        run_tasks(n_threads, n_threads, watch, stop, [&](std::int64_t, std::int64_t) {
             while (!stop.raised()) std::this_thread::yield();
             std::this_thread::sleep_for(std::chrono::milliseconds(200));
         });

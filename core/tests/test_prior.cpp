@@ -34,9 +34,9 @@ std::vector<double> query_all(const DenseStore<double>& store, const World& worl
     std::vector<std::int64_t> order(60);
     std::iota(order.begin(), order.end(), 0);
     std::vector<double> out(60 * world.n_outputs());
-    decide_by_models(store.rows, FlatModels(models).view(), kernels[2], world.n_classes,
-                     store.rows, route.data(), order.data(), prior.data(), 1,
-                     out.data());
+    const FlatModels flat(models);
+    decide_by_models(store.rows, flat.view(world.n_classes), kernels[2], store.rows,
+                     {route.data(), order.data(), prior.data()}, 1, out.data());
     return out;
 }
 
@@ -54,7 +54,7 @@ void decisions_are_added_to_the_prior() {
         const KernelSettings settings = tight_settings();
         StopFlag stop;
         const auto models = fit_neighborhoods(store.rows, data, world.neighborhoods(),
-                                              settings, {}, 2, Watch{}, stop);
+                                              settings, {}, {2, Watch{}, stop});
         Neighborhood local(store.rows, data, settings, stop);
         Worst worst;
         const auto compare = [&](const double* got, const std::vector<double>& exact) {

@@ -1,22 +1,23 @@
 """Large non-linear classification by many small SVMs instead of one big one.
 
-The names below are enough for most uses. Searches and rarer methods are in
-``localsvm.estimators``; other submodules are imported when they are first used.
+The names below are enough for most uses; searches and rarer methods are in
+``localsvm.estimators``. All are imported when they are first used.
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from localsvm.estimators import (
-    ClusteredSVC,
-    GradientMetric,
-    LocalSVC,
-    MixtureSVC,
-    ReducedSVC,
-    StagedSVC,
-    SupportClusterSVC,
-)
-from localsvm.export import load, save
+if TYPE_CHECKING:
+    from localsvm.estimators import (
+        ClusteredSVC,
+        GradientMetric,
+        LocalSVC,
+        MixtureSVC,
+        ReducedSVC,
+        StagedSVC,
+        SupportClusterSVC,
+    )
+    from localsvm.export import load, save
 
 __all__ = [
     "ClusteredSVC",
@@ -30,7 +31,7 @@ __all__ = [
     "save",
 ]
 __version__ = "0.1.0"
-
+_FILES = ("load", "save")
 _SUBMODULES = (
     *("cluster", "data", "engine", "estimators", "exceptions", "export", "federated"),
     *("inspect", "kernels", "serve", "tune"),
@@ -38,10 +39,14 @@ _SUBMODULES = (
 
 
 def __getattr__(name: str) -> Any:
+    """Import a name when it is first used: the command line is quick to start."""
     if name in _SUBMODULES:
         return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    folder = "export" if name in _FILES else "estimators"
+    return getattr(import_module(f"{__name__}.{folder}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_SUBMODULES})
+    return sorted({*globals(), *__all__, *_SUBMODULES})

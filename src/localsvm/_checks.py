@@ -114,6 +114,11 @@ def with_methods(*methods: str) -> Constraint:
     )
 
 
+def instance_of(cls: type) -> Constraint:
+    """Accept an object of a class."""
+    return Constraint(f"a {cls.__name__}", lambda value: isinstance(value, cls))
+
+
 def mapping() -> Constraint:
     """Accept a dictionary."""
     return Constraint("a dict", lambda value: isinstance(value, dict))

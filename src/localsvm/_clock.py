@@ -31,6 +31,13 @@ class StageClock:
         """Make a clock with the same limit and its own seconds, for a thread."""
         return StageClock(self.max_time, _start=self._start)
 
+    def halved(self) -> StageClock:
+        """Make a clock with its own seconds that ends at half of what is left."""
+        left = self.remaining()
+        if left is None or self.max_time is None:
+            return self.fork()
+        return StageClock(self.max_time - left / 2, _start=self._start)
+
     def remaining(self) -> float | None:
         """Seconds left, or None without a limit."""
         if self.max_time is None:

@@ -1,14 +1,14 @@
+import os
 import shlex
 import subprocess
 import sys
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 import localsvm
 from localsvm import cli
-from localsvm.cli._app import _COMMANDS, app
+from localsvm.cli._app import COMMANDS, app
 
 
 def call(*arguments):
@@ -24,30 +24,62 @@ def test_version():
 def test_without_command_the_help_is_shown():
     result = call()
     assert result.exit_code == 2
-    assert "papers" in result.output
+    assert "predict" in result.output
 
 
-COMMANDS = [*_COMMANDS.items()]
+each_command = pytest.mark.parametrize("command", COMMANDS, ids=lambda each: each.name)
 
 
-@pytest.mark.parametrize(
-    ("command", "example"), COMMANDS, ids=[each.__name__ for each, _ in COMMANDS]
-)
-def test_every_command_has_help_and_an_example(command, example):
-    result = CliRunner().invoke(app, [command.__name__, "--help"], terminal_width=200)
+@each_command
+def test_every_command_has_help_and_an_example(command):
+    result = CliRunner().invoke(app, [command.name, "--help"], terminal_width=200)
     assert result.exit_code == 0
     text = " ".join(result.stdout.split())
-    assert f"Example: {example}" in text
-    assert example.startswith(f"localsvm {command.__name__}")
+    assert f"Example: {command.example}" in text
+    assert command.example.startswith(f"localsvm {command.name}")
+
+
+@each_command
+def test_the_list_shows_the_first_line_of_the_help(command):
+    assert command.load().help.splitlines()[0] == command.summary
+    listed = CliRunner().invoke(app, ["--help"], terminal_width=200)
+    assert " ".join(command.summary.split()[:4]) in listed.stdout
+
+
+@each_command
+def test_the_examples_are_well_formed(command):
+    _, name, *arguments = shlex.split(command.example)
+    assert command.load().make_context(name, arguments).params
 
 
 @pytest.mark.parametrize(
-    ("command", "example"), COMMANDS, ids=[each.__name__ for each, _ in COMMANDS]
+    ("arguments", "variables"),
+    [
+        (["--version"], {}),
+        (["--help"], {}),
+        ([], {"_LOCALSVM_COMPLETE": "complete_bash", "COMP_WORDS": "localsvm f"}),
+    ],
+    ids=["version", "help", "completion"],
 )
-def test_the_examples_are_well_formed(command, example):
-    _, name, *arguments = shlex.split(example)
-    parser = typer.main.get_command(app).commands[name]
-    assert parser.make_context(name, arguments).params
+def test_what_needs_no_command_imports_none(arguments, variables):
+    code = """
+import sys
+from localsvm.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+heavy = {"numpy", "scipy", "sklearn", "pandas", "pyarrow"} & set(sys.modules)
+sys.exit(f"imported {heavy}" if heavy else 0)
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **variables, "COMP_CWORD": "1"},
+    )
+    assert result.returncode == 0, result.stderr
+    assert "fit" in result.stdout or localsvm.__version__ in result.stdout
 
 
 def test_unknown_command_is_a_usage_error():

@@ -234,6 +234,21 @@ def test_what_is_wrong_is_a_line_and_leaves_nothing(call, arguments, code):
     assert files() == before
 
 
+@pytest.mark.parametrize(
+    ("settings", "gate"),
+    [
+        (("gate__levels=2",), "SoftmaxGate(levels=2)"),
+        (("gate=paper", "gate__tau=0.5"), "PaperGate(tau=0.5)"),
+        (("gate=paper",), "'paper'"),
+    ],
+)
+def test_parameters_of_a_gate_are_set(call, settings, gate):
+    texts = [text for setting in settings for text in ("--set", setting)]
+    result = call(*FIT, "-m", "mixture", *texts)
+    assert result.exit_code == 0, result.output
+    assert repr(load("new.lsvm").named_steps["model"].gate) == gate
+
+
 def test_a_model_is_not_replaced_unless_forced(call):
     before = Path("people.lsvm").read_bytes()
     command = ("fit", "people.csv", "-t", "happy", "-o", "people.lsvm", "-m", "mixture")

@@ -6,7 +6,7 @@ from sklearn.utils import check_random_state
 
 from conftest import store
 from localsvm.cluster import KernelNeighbors, NeighborhoodCover, TreeNeighbors
-from localsvm.cluster._neighborhood_cover import cover_rows
+from localsvm.cluster._neighborhoods._cover import cover_rows
 from localsvm.data import make_2spiral
 from localsvm.kernels import Kernel
 from localsvm.rows._distinct import hash_rows

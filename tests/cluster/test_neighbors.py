@@ -7,13 +7,13 @@ from sklearn.preprocessing import FunctionTransformer
 
 from conftest import store
 from localsvm.cluster import KernelNeighbors, ShortListNeighbors, TreeNeighbors
-from localsvm.cluster._neighbors import (
+from localsvm.cluster._neighborhoods._neighbors import (
     choose_search,
     find_neighbors,
     fit_search,
     make_search,
 )
-from localsvm.cluster._tree_work import share_visited
+from localsvm.cluster._neighborhoods._tree_work import share_visited
 from localsvm.kernels import Kernel
 from oracles.kernel_svm import kernel_matrix
 

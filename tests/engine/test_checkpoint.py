@@ -27,17 +27,17 @@ from localsvm.estimators._regional.model import RegionalModel
 MODELS = {
     "ClusteredSVC": ClusteredSVC(3, C=0.3, random_state=0),
     "LocalSVC": LocalSVC(20, random_state=0),
-    "MixtureSVC": MixtureSVC(2, max_iter=1, random_state=0),
+    "MixtureSVC": MixtureSVC(2, em_max_iter=1, random_state=0),
     "ReducedSVC": ReducedSVC(kernel="linear", random_state=0),
     "SupportClusterSVC": SupportClusterSVC(6, random_state=0),
 }
 # Called when all rows have been read, and what stems from them is in the checkpoint.
 LATE = {
-    "ClusteredSVC": "_part_solver:PartSolver:run",
-    "LocalSVC": "_local:solve_cells",
-    "MixtureSVC": "_mixture_part_steps:PartitionSteps:maximize",
-    "ReducedSVC": "_reduced_partitions:ReducedPartitionFit:_solve",
-    "SupportClusterSVC": "_support_cluster:finish_merging",
+    "ClusteredSVC": "passes._linear_solver:BlockSolver:run",
+    "LocalSVC": "estimators._local.passes:solve_cells",
+    "MixtureSVC": "estimators._mixture.em:maximize",
+    "ReducedSVC": "estimators._reduced.passes:ReducedPartitionFit:_solve",
+    "SupportClusterSVC": "estimators._support_cluster.fit:finish_merging",
 }
 PLACES = {
     "batches": "batch 0",
@@ -72,7 +72,7 @@ def interrupt(*arguments, **named):
 def stop(model, arguments, state, **settings):
     """Interrupt a fit late."""
     module, *outer, name = LATE[type(model).__name__].split(":")
-    owner = importlib.import_module(f"localsvm.estimators.{module}")
+    owner = importlib.import_module(f"localsvm.{module}")
     for part in outer:
         owner = getattr(owner, part)
 
@@ -371,7 +371,7 @@ def test_another_estimator_is_refused(tmp_path):
 
 
 def count_reads(monkeypatch):
-    from localsvm.engine import _parquet
+    from localsvm.engine._sources import _parquet
 
     reads, original = [], _parquet.ParquetPart.read
 

@@ -32,7 +32,7 @@ from localsvm.engine import (
 # How often a method reads its rows.
 N_PASSES = {"SupportClusterSVC": 1, "ClusteredSVC": 2}
 PARTS = "localsvm.passes._linear_solver"
-STEPS = "localsvm.estimators._mixture.block_steps"
+MIXTURE = "localsvm.estimators._mixture"
 REDUCED = "localsvm.estimators._reduced.passes"
 
 
@@ -83,18 +83,18 @@ def run_fit(name, folder, *fault):
         ),
         ("ClusteredSVC", "localsvm.solvers:SelectiveDescent:finish", "2", 1),
         pytest.param(
-            *("ClusteredSVC", f"{PARTS}:evaluate_part", "1", 1), marks=pytest.mark.slow
+            *("ClusteredSVC", f"{PARTS}:evaluate_block", "1", 1), marks=pytest.mark.slow
         ),
         pytest.param(
             *("ClusteredSVC", f"{PARTS}:_remove_older", "2", 1), marks=pytest.mark.slow
         ),
         ("MixtureSVC", "localsvm.solvers:SelectiveDescent:finish", "20", 1),
         pytest.param(
-            *("MixtureSVC", f"{STEPS}:PartitionSteps:write_down", "2", 1),
+            *("MixtureSVC", f"{MIXTURE}.em:save_em", "2", 1),
             marks=pytest.mark.slow,
         ),
         pytest.param(
-            *("MixtureSVC", f"{STEPS}:MixtureFiles:remove_shares", "25", 1),
+            *("MixtureSVC", f"{MIXTURE}.blocks:StoredRows:drop_shares", "25", 1),
             marks=pytest.mark.slow,
         ),
         ("ReducedSVC", f"{REDUCED}:check_part", "30", 1),
@@ -144,7 +144,7 @@ def test_a_checkpoint_of_another_fit_is_refused(tmp_path):
 @pytest.fixture
 def waiting_fit(tmp_path):
     """A process that is in the middle of a fit until a file "go" is there."""
-    function = "localsvm.estimators._support_cluster.estimator:finish_merging"
+    function = "localsvm.estimators._support_cluster.fit:finish_merging"
     process = start_fit("SupportClusterSVC", tmp_path, function, "1", "wait")
     deadline = time.monotonic() + 120
     while not (tmp_path / "waiting").exists():
@@ -212,7 +212,7 @@ def test_a_second_thread_is_told_of_the_first(tmp_path):
 
 FORKS = """
 import os, pathlib, signal, sys
-from localsvm.engine._lock import locked_folder
+from localsvm.engine._checkpoints._lock import locked_folder
 with locked_folder(pathlib.Path(sys.argv[1]), "x"):
     child = os.fork()
     if child == 0:
@@ -224,7 +224,7 @@ with locked_folder(pathlib.Path(sys.argv[1]), "x"):
 
 
 def test_a_child_of_a_killed_process_holds_nobody_up(tmp_path):
-    from localsvm.engine._lock import locked_folder
+    from localsvm.engine._checkpoints._lock import locked_folder
 
     command = [sys.executable, "-c", FORKS, str(tmp_path)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
@@ -238,7 +238,7 @@ def test_a_child_of_a_killed_process_holds_nobody_up(tmp_path):
 
 
 def test_a_lock_that_is_gone_when_it_is_got_is_not_taken(tmp_path, monkeypatch):
-    from localsvm.engine import _lock
+    from localsvm.engine._checkpoints import _lock
 
     original, calls = fcntl.flock, []
 
@@ -266,7 +266,7 @@ def test_a_file_system_without_locks_is_told_of(tmp_path, monkeypatch):
     def flock(file, how):
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr("localsvm.engine._lock.fcntl.flock", flock)
+    monkeypatch.setattr("localsvm.engine._checkpoints._lock.fcntl.flock", flock)
     batches = Batches(engine_faults.read, engine_faults.N_BATCHES)
     with (
         options(checkpoint=tmp_path),
@@ -296,7 +296,7 @@ def test_a_worker_that_dies_while_solving_does_not_matter(
     def kill_after_the_first_pass(client, pids):
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            if list(tmp_path.glob("*/solve-vectors-*-1.npy")):
+            if list(tmp_path.glob("*/solve-vectors-*-1")):
                 os.kill(pids[0], signal.SIGKILL)
                 killed.append(pids[0])
                 return
@@ -362,7 +362,7 @@ def ended_threads():
 
 def count_reads(monkeypatch):
     """Numbers of the row groups that are read from now on."""
-    from localsvm.engine import _parquet
+    from localsvm.engine._sources import _parquet
 
     reads, original = [], _parquet._File.read_group
 

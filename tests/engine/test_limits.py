@@ -14,8 +14,8 @@ from localsvm.engine._memory import (
     tasks_that_fit,
 )
 from localsvm.engine._options import current_options, parse_bytes
-from localsvm.engine._source import Batches, Source, open_batches
-from localsvm.engine._spool import spool
+from localsvm.engine._sources._source import Batches, Source, open_batches
+from localsvm.engine._sources._spool import spool
 
 
 def test_sum_of_the_memory_is_in_the_message(tmp_path):

@@ -280,7 +280,7 @@ def test_too_little_memory_is_no_broken_file(tmp_path):
 
 
 def test_what_pyarrow_cannot_allocate_is_a_memory_error(tmp_path, monkeypatch):
-    from localsvm.engine import _parquet
+    from localsvm.engine._sources import _parquet
 
     X, y, _ = make_rows(100)
     path = write_parquet(tmp_path / "rows.parquet", X, y)
@@ -319,7 +319,9 @@ def folder(tmp_path_factory):
 def test_a_folder_is_predicted(method, folder):
     X = make_rows(500)[0]
     with options(partition_rows=ROWS):
-        model = MixtureSVC(2, max_iter=1, random_state=0).fit(folder, "label", "weight")
+        model = MixtureSVC(2, em_max_iter=1, random_state=0).fit(
+            folder, "label", "weight"
+        )
         expected = getattr(model, method)(with_names_of(model, X))
         for rows in (folder, str(folder), pyarrow.dataset.dataset(folder)):
             found = getattr(model, method)(rows)

@@ -21,6 +21,7 @@ from localsvm.estimators import (
     MixtureSVC,
     NeighborSVC,
     ReducedSVC,
+    Reduction,
     StagedSVC,
     SupportClusterSVC,
 )
@@ -42,7 +43,7 @@ KERNELS = {
 KERNEL_MODELS = {
     "LocalSVC": lambda n, C, tol, kernel: LocalSVC(n, C=C, tol=tol, **kernel),
     "LocalSVC, cells": lambda n, C, tol, kernel: LocalSVC(
-        min(n, 12), C=C, tol=tol, max_iter=-1, **kernel
+        min(n, 12), C=C, tol=tol, max_iter=10**7, **kernel
     ),
     "LocalSVCCV": lambda n, C, tol, kernel: LocalSVCCV(
         Cs=[C],
@@ -58,7 +59,7 @@ KERNEL_MODELS = {
         C=C, tol=tol or 1e-300, solver="smo", **kernel
     ),
     "ReducedSVC, reduced": lambda n, C, tol, kernel: ReducedSVC(
-        C=C, tol=tol or 1e-300, method="reduce", **kernel
+        C=C, tol=tol or 1e-300, reduction=Reduction(), **kernel
     ),
 }
 OTHER_MODELS = {
@@ -71,7 +72,7 @@ OTHER_MODELS = {
     ),
     "LocallyLinearSVC": lambda C, tol: LocallyLinearSVC(3, C=C, tol=tol),
     "MixtureSVC": lambda C, tol: MixtureSVC(
-        2, C=C, tol=tol, svm_tol=tol or 1e-300, early_stopping=False
+        2, C=C, em_tol=tol, tol=tol or 1e-300, early_stopping=False
     ),
     "ReducedSVC, linear": lambda C, tol: ReducedSVC(
         C=C, tol=tol or 1e-300, kernel="linear"
@@ -249,9 +250,13 @@ TIMED = {
     "MixtureSVC, paper": lambda: MixtureSVC(4, gate="paper", early_stopping=False),
     "ReducedSVC": lambda: ReducedSVC(),
     "ReducedSVC, linear": lambda: ReducedSVC(kernel="linear"),
-    "ReducedSVC, reduced": lambda: ReducedSVC(method="reduce"),
-    "ReducedSVC, reduced rows": lambda: ReducedSVC(method="reduce", cache_size=0.01),
-    "ReducedSVC, reduced linear": lambda: ReducedSVC(method="reduce", kernel="linear"),
+    "ReducedSVC, reduced": lambda: ReducedSVC(reduction=Reduction()),
+    "ReducedSVC, reduced rows": lambda: ReducedSVC(
+        reduction=Reduction(), cache_size=0.01
+    ),
+    "ReducedSVC, reduced linear": lambda: ReducedSVC(
+        reduction=Reduction(), kernel="linear"
+    ),
     "SupportClusterSVC": lambda: SupportClusterSVC(100),
 }
 
@@ -329,7 +334,7 @@ def test_time_that_is_over_leaves_one_pass(monkeypatch):
 
 def test_passes_of_the_reduction_share_one_deadline(monkeypatch):
     X, y = xor_rows()
-    model = ReducedSVC(method="reduce", cache_size=0.01, random_state=0, tol=1e-9)
+    model = ReducedSVC(reduction=Reduction(), cache_size=0.01, random_state=0, tol=1e-9)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert model.fit(X, y).passes_[0] > 1

@@ -30,7 +30,7 @@ MODELS = {
         LocallyLinearSVC(3, random_state=0),
         LocalSVC(20, random_state=0),
         LocalSVCCV(Cs=[1.0], n_neighbors=20, cv=2, random_state=0),
-        MixtureSVC(2, max_iter=2, random_state=0),
+        MixtureSVC(2, em_max_iter=2, random_state=0),
         NeighborSVC(10),
         ReducedSVC(),
         StagedSVC(n_regions=3, random_state=0),

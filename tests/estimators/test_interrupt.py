@@ -22,6 +22,7 @@ from localsvm import ClusteredSVC, LocalSVC
 from localsvm.estimators import ClusteredSVCCV, LocalSVCCV, NeighborSVC
 from localsvm import MixtureSVC, ReducedSVC, SupportClusterSVC
 from localsvm.estimators import LocallyLinearSVC
+from localsvm.estimators import SoftmaxGate
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal((30_000, 40)), rng.integers(0, {n_classes}, 30_000)
 {prepare}
@@ -82,7 +83,7 @@ def test_search_is_interrupted_on_any_number_of_threads(n_jobs):
     assert seconds_to_answer(prepare, n_classes=2) < 1.0
 
 
-ENDLESS = "C=1e6, tol=0, max_iter=-1"
+ENDLESS = "C=1e6, tol=0, max_iter=10**9"
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ model.set_params(n_neighbors=200, n_assigned=1, kernel="{kernel}", neighbors="br
 def test_local_search_is_interrupted():
     prepare = """
 model = LocalSVCCV(n_neighbors=20, random_state=0).fit(X[:300], y[:300])
-model.set_params(Cs=[1e6], search_tol=0, max_iter=-1, n_neighbors=500, n_jobs=2)
+model.set_params(Cs=[1e6], search_tol=0, max_iter=10**9, n_neighbors=500, n_jobs=2)
 """
     call = "model.fit(X[:2500], y[:2500])"
     assert seconds_to_answer(prepare, call=call) < 1.0
@@ -131,11 +132,14 @@ model.set_params(n_clusters=3000)
     assert seconds_to_answer(prepare, n_classes=2) < 1.0
 
 
-@pytest.mark.parametrize(("method", "n_classes"), [("all", 2), ("reduce", 3)])
-def test_exact_solve_is_interrupted(method, n_classes):
+@pytest.mark.parametrize(
+    ("reduction", "n_classes"), [("None", 2), ("estimators.Reduction()", 3)]
+)
+def test_exact_solve_is_interrupted(reduction, n_classes):
     prepare = f"""
+from localsvm import estimators
 model = ReducedSVC(n_jobs=2).fit(X[:300], y[:300])
-model.set_params(C=1e12, gamma=1e-4, tol=1e-12, method="{method}")
+model.set_params(C=1e12, gamma=1e-4, tol=1e-12, reduction={reduction})
 """
     call = "model.fit(X[:2000], y[:2000])"
     assert seconds_to_answer(prepare, n_classes, call) < 1.0
@@ -145,19 +149,20 @@ def test_interrupt_is_answered_by_a_solver_that_is_slow_to_stop():
     """Wide rows and no cache: many looks at the signals pass before the solver ends."""
     prepare = """
 model = ReducedSVC(n_jobs=1).fit(X[:300], y[:300])
-model.set_params(C=1e3, tol=1e-12, method="all", cache_size=1e-3)
+model.set_params(C=1e3, tol=1e-12, reduction=None, cache_size=1e-3)
 X, y = rng.standard_normal((1500, 4000)), y[:1500]
 """
     seconds_to_answer(prepare)
 
 
 @pytest.mark.parametrize(
-    "slow", ["svm_tol=1e-15, svm_max_iter=10**9, C=1e6", "gate_steps=10**6"]
+    "slow", ["tol=1e-15, max_iter=10**9, C=1e6", "gate__steps=10**6"]
 )
 def test_mixture_is_interrupted(slow):
     prepare = f"""
-model = MixtureSVC(8, n_jobs=2, random_state=0).fit(X[:500], y[:500])
-model.set_params(max_iter=10**6, tol=0, {slow})
+model = MixtureSVC(8, gate=SoftmaxGate(), n_jobs=2, random_state=0)
+model.fit(X[:500], y[:500])
+model.set_params(em_max_iter=10**6, em_tol=0, {slow})
 """
     assert seconds_to_answer(prepare) < 1.0
 

@@ -95,6 +95,14 @@ def give(name, array):
     return change
 
 
+def both(first, second):
+    def change(header, arrays):
+        first(header, arrays)
+        second(header, arrays)
+
+    return change
+
+
 def set_value(*steps, value):
     def change(header, _):
         owner = header["model"]
@@ -268,13 +276,19 @@ FORGERIES = {
     ],
     "neighbor": [
         (set_array("_rows.class_index", 0, 3), "_rows.class_index has 3"),
-        (set_array("_rows.weight", 0, -1.0), "_rows.weight has -1"),
+        (
+            set_array("_rows.penalty_weight", 0, -1.0),
+            "_rows.penalty_weight has -1",
+        ),
         (set_value("fitted", "n_neighbors_", value=91), "more than there are rows"),
         (set_value("params", "tol", value=0.0), None),
         (set_value("params", "cache_size", value=1e308), None),
         (set_value("params", "cache_size", value=2**62), None),
         (
-            lambda header, _: header["model"]["params"].update(tol=0.0, max_iter=-1),
+            both(
+                set_value("params", "tol", value=0.0),
+                set_value("fitted", "n_neighbors_", value=90),
+            ),
             "may keep predictions from ending",
         ),
     ],

@@ -139,7 +139,7 @@ def test_global_model_that_does_not_know_all_classes(components):
     model = LocalSVC(30, shrink=1.0, random_state=0).fit(X[:300], y[:300])
     for known in (y[:300] < 4, y[:300] < 2):
         part = LogisticRegression().fit(X[:300][known], y[:300][known])
-        object.__setattr__(model._global, "classifier", part)
+        object.__setattr__(model._model.prior, "classifier", part)
         assert_same(model, X[:600], "float64")
 
 

@@ -69,7 +69,7 @@ def test_a_single_column_is_not_rounded(step):
     rows = pandas.DataFrame(X, columns=["x"]) if isinstance(step, TableEncoder) else X
     for estimator in (
         ClusteredSVC(5, n_nearest=1, random_state=0),
-        MixtureSVC(3, max_iter=3, random_state=0),
+        MixtureSVC(3, em_max_iter=3, random_state=0),
         LocallyLinearSVC(5, metric=MaxAbsScaler(), random_state=0),
     ):
         model = make_pipeline(step, estimator).fit(rows, y)
@@ -169,7 +169,7 @@ def test_missing_strings_are_refused(table):
     "estimator",
     [
         ClusteredSVC(4, random_state=0),
-        MixtureSVC(3, max_iter=3, random_state=0),
+        MixtureSVC(3, em_max_iter=3, random_state=0),
         LocallyLinearSVC(6, coding="local_coordinates", random_state=0),
         LocalSVC(20, metric=GradientMetric(random_state=0), random_state=0),
     ],

@@ -12,8 +12,8 @@ SETTINGS = {
     "standard": {"scaling": "standard"},
     "quantile": {"scaling": "quantile"},
     "unit": {"scaling": "unit", "n_components": 15},
-    "full": {"scaling": "none", "metric": "full"},
-    "diagonal": {"scaling": "standard", "metric": "diagonal"},
+    "full": {"scaling": "none", "gradient_metric": "full"},
+    "diagonal": {"scaling": "standard", "gradient_metric": "diagonal"},
     "first_alone": {"scaling": "standard", "threshold": 0.0},
     "second_alone": {"scaling": "standard", "threshold": np.inf},
     "one_model": {"scaling": "quantile", "cell_size": None},
@@ -23,7 +23,7 @@ SETTINGS = {
 def make(**setting):
     given = {
         "n_components": None,
-        "metric": None,
+        "gradient_metric": None,
         "C": 1.0,
         "cell_size": 60,
         "gamma_factor": 2.0,

@@ -196,7 +196,7 @@ def test_kernel_region_of_one_class_has_no_border():
 def test_linear_function_that_never_changes_the_label_has_no_border():
     X = np.random.default_rng(0).standard_normal((60, 2))
     model = ReducedSVC(kernel="linear", C=1e-9).fit(X, X[:, 0] > -1.0)
-    model._coef[:] = 0.0
+    model._model.coef[:] = 0.0
     assert explain(model, X[0]).border is None
 
 

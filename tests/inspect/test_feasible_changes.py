@@ -27,7 +27,7 @@ from localsvm.inspect import explain
 METHODS = {
     "clustered": ClusteredSVC(10, random_state=0),
     "local": LocalSVC(100, random_state=0),
-    "mixture": MixtureSVC(3, max_iter=2, random_state=0),
+    "mixture": MixtureSVC(3, em_max_iter=2, random_state=0),
     "neighbours": NeighborSVC(40),
     "reduced": ReducedSVC(),
     "staged": StagedSVC(threshold=0.5, **STAGED),

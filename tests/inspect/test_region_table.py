@@ -104,7 +104,7 @@ def test_top_features_are_the_largest_weights(name, n_classes):
 @pytest.mark.parametrize("scaling", ["none", "standard"])
 def test_top_features_of_a_staged_model_are_by_the_columns(scaling, metric, n_classes):
     X, y = make_rows(n_classes)
-    changes = {"scaling": scaling, "metric": metric, "n_regions": 1}
+    changes = {"scaling": scaling, "gradient_metric": metric, "n_regions": 1}
     model = StagedSVC(threshold=0.0, **STAGED | changes).fit(X, y)
     coef, _ = model.local_coef(X[:1])
     np.testing.assert_allclose(model.scaled_coef_, coef, rtol=1e-6)

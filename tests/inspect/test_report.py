@@ -362,8 +362,12 @@ def test_a_fit_that_did_not_converge_says_so(two_moons, tmp_path, quick):
     [
         (ClusteredSVC(2, random_state=0), "Converged: the largest relative", "good"),
         (LocalSVC(random_state=0), "Converged: the largest violation", "good"),
-        (MixtureSVC(2, random_state=0, tol=0.1), "Converged in", "good"),
-        (MixtureSVC(2, random_state=0, tol=0.0, max_iter=1), "Stopped by a", "open"),
+        (MixtureSVC(2, random_state=0, em_tol=0.1), "Converged in", "good"),
+        (
+            MixtureSVC(2, random_state=0, em_tol=0.0, em_max_iter=1),
+            "Stopped by a",
+            "open",
+        ),
         (ReducedSVC(random_state=0), "Converged: the largest violation", "good"),
         (NeighborSVC(), "The method does not tell", "unknown"),
         (LogisticRegression(), "The method does not tell", "unknown"),

@@ -11,7 +11,7 @@ from localsvm.cluster import KernelNeighbors, NeighborhoodCover
 from localsvm.kernels import Kernel
 from oracles import kernel_svm
 
-TIGHT = {"tol": 1e-5, "max_iter": -1}
+TIGHT = {"tol": 1e-5, "max_iter": 10_000_000}
 KERNELS = {
     "linear": {"kernel": "linear", "C": 1.0, "gamma": 1.0},
     "rbf": {"kernel": "rbf", "C": 10.0, "gamma": 0.3},
@@ -60,10 +60,12 @@ def svc_parameters(model, rows):
     """What SVC is given for the rows of one neighbourhood, the centre first."""
     gamma = model.gamma
     if gamma == "local":
-        gamma = model.gamma_factor * kernel_svm.local_gamma(rows)
+        gamma = kernel_svm.local_gamma(rows)
+    elif isinstance(gamma, tuple):
+        gamma = gamma[1] * kernel_svm.local_gamma(rows)
     return {
         "kernel": model.kernel,
-        "C": model.C,
+        "C": 10.0 if model.C == "scale" else model.C,
         "gamma": gamma,
         "degree": model.degree,
         "coef0": model.coef0,

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
+from papers._boosting import ResampledLinearSVC, WeightedLinearSVC
+from papers._selection import choose
 from sklearn.datasets import make_classification
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.svm import LinearSVC
 
 from localsvm.data import make_circle_in_square
-from localsvm.papers import Method, Selection, _methods as methods
-from localsvm.papers._boosting import ResampledLinearSVC, WeightedLinearSVC
-from localsvm.papers._selection import choose
+from papers import Method, Selection, _methods as methods
 
 
 @pytest.fixture

@@ -5,22 +5,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.ndimage import gaussian_filter
-from scipy.stats import spearmanr
-
-from localsvm import ReducedSVC
-from localsvm.data import Benchmark, make_three_gaussians
-from localsvm.papers import Size, Store, fill_table, find_experiments
-from localsvm.papers._measures import Fitted
-from localsvm.papers._rows import rows_of
-from localsvm.papers.clustersvm import problems
-from localsvm.papers.clustersvm.measures import (
+from papers._measures import Fitted
+from papers._rows import rows_of
+from papers.clustersvm import problems
+from papers.clustersvm.measures import (
     bayes_error,
     clustering_time,
     relative_difference,
     rows_used,
 )
-from localsvm.papers.clustersvm.methods import INTERIOR_POINT, cluster_svm
+from papers.clustersvm.methods import INTERIOR_POINT, cluster_svm
+from scipy.ndimage import gaussian_filter
+from scipy.stats import spearmanr
+
+from localsvm import ReducedSVC
+from localsvm.data import Benchmark, make_three_gaussians
+from papers import Size, Store, fill_table, find_experiments
 
 COMMITTED = Store(Path(__file__).parents[2] / "docs" / "papers" / "records")
 
@@ -66,8 +66,9 @@ def test_methods_are_the_papers():
     made = model.make(seed=0)
     assert isinstance(made, ReducedSVC)
     assert made.clusterer.n_clusters == 7
-    assert (made.max_passes, made.use_bounds, made.band) == (1, False, 0.0)
-    assert made.representative == "pseudo_center"
+    reduction = made.reduction
+    assert (reduction.max_passes, reduction.use_bounds) == (1, False)
+    assert (reduction.band, reduction.representative) == (0.0, "pseudo_center")
 
 
 def test_rows_of_the_last_problem_are_counted_by_class(fitted):
@@ -86,7 +87,7 @@ def test_clustering_time_is_that_of_all_classes(fitted):
 def test_relative_difference_is_that_of_error_rates(fitted):
     rows = fitted.rows
     exact = ReducedSVC(
-        **problems.ARTIFICIAL_KERNEL, **INTERIOR_POINT, method="all"
+        **problems.ARTIFICIAL_KERNEL, **INTERIOR_POINT, reduction=None
     ).fit(rows.X_train, rows.y_train)
     true = np.mean(exact.predict(rows.X_test) != rows.y_test)
     same = replace(fitted, predicted=exact.predict(rows.X_test))

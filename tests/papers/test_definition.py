@@ -2,9 +2,9 @@ from dataclasses import dataclass, replace
 from math import inf
 
 import pytest
+from papers._definition import describe
 
-from localsvm.papers import Data, Method, Part, Run, Selection, Split
-from localsvm.papers._definition import describe
+from papers import Data, Method, Part, Run, Selection, Split
 from papers_data import blobs, toy_runs
 
 METHOD = Method("CSVM", Part("localsvm.ClusteredSVC", {"C": 1.0}), {"C": (1.0, 2.0)})

@@ -3,10 +3,10 @@
 import json
 
 import pytest
+from papers._report import draw_picture
+from papers._text import table_lines
 
-from localsvm.papers import Size, Store, fill_table, list_papers, run_experiments
-from localsvm.papers._report import draw_picture
-from localsvm.papers._text import table_lines
+from papers import Size, Store, fill_table, list_papers, run_experiments
 
 EXPERIMENTS = [
     experiment for paper in list_papers() for experiment in paper.experiments

@@ -4,19 +4,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from papers._selection import grid_search
+from papers.fastlsvm import PAPER, methods
+from papers.fastlsvm.methods import KERNELS, Grid
+from papers.fastlsvm.rows import load_leukemia
+from papers.fastlsvm.search import ALL, exact_search
+from papers.fastlsvm.spirals import NOISE
+from papers.fastlsvm.table1 import TABLE1
+from papers.fastlsvm.table2 import TABLE2
 from sklearn.datasets import make_classification
 from sklearn.model_selection import StratifiedKFold
 
 from localsvm import ReducedSVC
 from localsvm.data import bayes_2spiral, make_2spiral
-from localsvm.papers._selection import grid_search
-from localsvm.papers.fastlsvm import PAPER, methods
-from localsvm.papers.fastlsvm.methods import KERNELS, Grid
-from localsvm.papers.fastlsvm.rows import load_leukemia
-from localsvm.papers.fastlsvm.search import ALL, exact_search
-from localsvm.papers.fastlsvm.spirals import NOISE
-from localsvm.papers.fastlsvm.table1 import TABLE1
-from localsvm.papers.fastlsvm.table2 import TABLE2
 
 GRID = Grid(C=(0.001, 1.0), sigma=(100.0, 1.0), n_neighbors=(ALL, 20), degree=(1, 3))
 

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
+from papers._execute import execute
+from papers._figures import Curve, draw_curves, draw_planes
+from papers._plane import plane, read_plane
+from papers._rows import synthetic
 
 from localsvm import ClusteredSVC
 from localsvm.data import make_xor
-from localsvm.papers import Data, Method, Part, Run
-from localsvm.papers._execute import execute
-from localsvm.papers._figures import Curve, draw_curves, draw_planes
-from localsvm.papers._plane import plane, read_plane
-from localsvm.papers._rows import synthetic
+from papers import Data, Method, Part, Run
 
 XOR = Data(synthetic, {"make": make_xor, "n_train": 200, "n_test": 50})
 PARTS = {

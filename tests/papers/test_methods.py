@@ -1,7 +1,7 @@
 import pytest
 from sklearn.datasets import make_classification
 
-from localsvm.papers import _methods as methods
+from papers import _methods as methods
 
 METHODS = [
     methods.linear_svm([0.1, 1.0]),
@@ -9,7 +9,7 @@ METHODS = [
     methods.svm_knn([1.0], [10]),
     methods.kmeans_svm([1.0], n_clusters=3),
     methods.csvm([1.0], [5.0], n_clusters=3),
-    methods.msvm([1.0], n_components=3),
+    methods.msvm([1.0], n_regions=3),
     methods.llsvm([1.0], n_anchors=10, n_nearest=4),
     methods.boosted_linear_svm([1.0], n_estimators=3),
     methods.centroid_svm({"n_clusters": 5}),

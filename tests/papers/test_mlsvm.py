@@ -2,21 +2,21 @@
 
 import numpy as np
 import pytest
+from papers._execute import execute
+from papers._results import Result
+from papers._rows import synthetic
+from papers.mlsvm import image
+from papers.mlsvm.drawing import Model, Steps, draw_panels
+from papers.mlsvm.figure5 import FIGURE5
+from papers.mlsvm.measures import boosting_errors, complexity, em_steps
+from papers.mlsvm.runs import digit_runs, forest_runs
 
 from localsvm import MixtureSVC
 from localsvm.data import make_circle_in_square
-from localsvm.papers import Data, Method, Part, Run, Size
-from localsvm.papers._execute import execute
-from localsvm.papers._results import Result
-from localsvm.papers._rows import synthetic
-from localsvm.papers.mlsvm import image
-from localsvm.papers.mlsvm.drawing import Model, Steps, draw_panels
-from localsvm.papers.mlsvm.figure5 import FIGURE5
-from localsvm.papers.mlsvm.measures import boosting_errors, complexity, em_steps
-from localsvm.papers.mlsvm.runs import digit_runs, forest_runs
+from papers import Data, Method, Part, Run, Size
 
 DISC = Data(synthetic, {"make": make_circle_in_square, "n_train": 100, "n_test": 200})
-MIXTURE = Part("localsvm.MixtureSVC", {"n_components": 3, "max_iter": 4, "tol": 0.0})
+MIXTURE = Part("localsvm.MixtureSVC", {"n_regions": 3, "em_max_iter": 4, "em_tol": 0.0})
 
 
 def run(part, *measures):
@@ -25,14 +25,14 @@ def run(part, *measures):
 
 def fit_mixture():
     X, y = make_circle_in_square(100, random_state=0)
-    return MixtureSVC(3, max_iter=4, tol=0.0, random_state=0).fit(X, y), X, y
+    return MixtureSVC(3, em_max_iter=4, em_tol=0.0, random_state=0).fit(X, y), X, y
 
 
 def test_em_steps_are_the_history():
     model, X, y = fit_mixture()
     record = run(MIXTURE, em_steps, complexity)
     assert record["scores"]["n_steps"] == 4
-    assert record["scores"]["complexity"] == model.n_components_
+    assert record["scores"]["complexity"] == model.n_regions_
     history = record["arrays"]["log_likelihood"]
     np.testing.assert_allclose(history, model.history_["log_likelihood"], atol=1e-3)
     start, *_, last = record["arrays"]["train_accuracies"]

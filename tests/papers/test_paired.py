@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from papers._paired import compare_paired
+from papers._text import ours
 from scipy import stats
 
-from localsvm.papers import Cell, CellResult, Printed, Table
-from localsvm.papers._paired import compare_paired
-from localsvm.papers._text import ours
+from papers import Cell, CellResult, Printed, Table
 
 CELL = Cell("group", printed=Printed(80.0))
 

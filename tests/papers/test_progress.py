@@ -1,9 +1,9 @@
 import io
 
 import pytest
+from papers._progress import PlainProgress, show_progress
 
-from localsvm.papers import _progress
-from localsvm.papers._progress import PlainProgress, show_progress
+from papers import _progress
 
 
 class Terminal(io.StringIO):

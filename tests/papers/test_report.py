@@ -3,8 +3,10 @@ import re
 from pathlib import Path
 
 import pytest
+from papers._report import draw_picture, write_report
+from papers._text import UNEXPLAINED, note
 
-from localsvm.papers import (
+from papers import (
     Cell,
     Paper,
     Printed,
@@ -15,8 +17,6 @@ from localsvm.papers import (
     list_papers,
     run_experiments,
 )
-from localsvm.papers._report import draw_picture, write_report
-from localsvm.papers._text import UNEXPLAINED, note
 from papers_data import toy, toy_runs
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +25,7 @@ COMMITTED = Store(PAGES / "records")
 
 
 def draw(results):
-    from localsvm.papers._figures import Curve, draw_curves
+    from papers._figures import Curve, draw_curves
 
     values = {float(r.run.seed): [r.value("scores.accuracy")] for r in results}
     return draw_curves({"toy": [Curve("ours", values)]}, xlabel="x", ylabel="y")
@@ -104,7 +104,7 @@ def test_committed_records_are_those_of_the_definitions(experiment):
     stored = set(COMMITTED.read(experiment.store_id, Size.STANDARD))
     users = [e for e in EXPERIMENTS if e.store_id == experiment.store_id]
     wanted = {key for user in users for key in user.distinct_runs(Size.STANDARD)}
-    assert stored <= wanted, "run `localsvm papers run --prune`"
+    assert stored <= wanted, "run `python -m papers run --prune`"
 
 
 def test_committed_pages_show_the_committed_records(tmp_path):

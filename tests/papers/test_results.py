@@ -2,8 +2,10 @@ import io
 from dataclasses import replace
 
 import pytest
+from papers._results import CellResult
+from papers._text import comparison, note, table_lines
 
-from localsvm.papers import (
+from papers import (
     Cell,
     Method,
     Part,
@@ -15,8 +17,6 @@ from localsvm.papers import (
     read_printed,
     run_experiments,
 )
-from localsvm.papers._results import CellResult
-from localsvm.papers._text import comparison, note, table_lines
 from papers_data import threshold_method, toy, toy_runs
 
 PLACE = ("threshold", "blobs")

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
+from papers._rows import rows_of, synthetic
 
 from localsvm.data import load_task, make_xor
-from localsvm.papers import Data, Part, Split
-from localsvm.papers._rows import rows_of, synthetic
+from papers import Data, Part, Split
 from papers_data import blobs
 
 

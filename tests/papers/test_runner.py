@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from localsvm.papers import Method, Part, Size, Store, run_experiments
+from papers import Method, Part, Size, Store, run_experiments
 from papers_data import toy, toy_runs
 
 N_RUNS = 12
@@ -131,7 +131,7 @@ def test_progress_is_a_line_per_run(store):
 SCRIPT = """
 import sys
 from papers_data import toy, toy_runs
-from localsvm.papers import Size, Store, run_experiments
+from papers import Size, Store, run_experiments
 
 if __name__ == "__main__":
     folder, trace, n_jobs, n_runs = sys.argv[1:]

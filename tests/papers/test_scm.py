@@ -4,21 +4,21 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from sklearn.svm import SVC
-
-from localsvm import SupportClusterSVC
-from localsvm.data import load_benchmark
-from localsvm.federated import Party, merge, none
-from localsvm.papers._definition import Method, Part
-from localsvm.papers._selection import grid_search
-from localsvm.papers.scm.models import (
+from papers._definition import Method, Part
+from papers._selection import grid_search
+from papers.scm.models import (
     CentroidSVC,
     CoarseThreePartySVC,
     ThreePartySVC,
     party_bounds,
 )
-from localsvm.papers.scm.search import summary_search
-from localsvm.papers.scm.toys import load_toy
+from papers.scm.search import summary_search
+from papers.scm.toys import load_toy
+from sklearn.svm import SVC
+
+from localsvm import SupportClusterSVC
+from localsvm.data import load_benchmark
+from localsvm.federated import Party, merge, none
 from oracles.local_svm import make_classes
 
 

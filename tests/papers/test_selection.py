@@ -1,11 +1,13 @@
 import numpy as np
 import pytest
+from papers._execute import execute
+from papers._selection import choose
 from sklearn.datasets import make_classification
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 
 from localsvm.data import Benchmark
-from localsvm.papers import (
+from papers import (
     Data,
     Method,
     Part,
@@ -14,8 +16,6 @@ from localsvm.papers import (
     Split,
     _methods as methods,
 )
-from localsvm.papers._execute import execute
-from localsvm.papers._selection import choose
 from papers_data import blobs, threshold_method
 
 GRID = {"C": (0.1, 10.0), "gamma": (0.01, 1.0)}
@@ -103,7 +103,7 @@ def test_selection_never_sees_test_rows(method, n_folds):
 def test_drawn_splits_give_search_only_their_training_rows(monkeypatch):
     seen = []
     monkeypatch.setattr(
-        "localsvm.papers._execute.choose",
+        "papers._execute.choose",
         lambda method, selection, X, y: (
             seen.append(X) or choose(method, selection, X, y)
         ),

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from localsvm.papers import Size, Store
+from papers import Size, Store
 
 PLACE = ("toy/table1", Size.SMOKE)
 

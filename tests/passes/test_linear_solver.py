@@ -1,4 +1,4 @@
-"""Passes over partitions, as any method may use them."""
+"""Linear SVMs over blocks, as any method may use them."""
 
 from dataclasses import dataclass, replace
 
@@ -7,13 +7,13 @@ import pytest
 from sklearn.svm import LinearSVC
 
 from localsvm._clock import StageClock
-from localsvm.engine import Batches, options
+from localsvm.engine import Batches, MemoryStore, options
 from localsvm.engine._open import open_partitions
-from localsvm.passes._linear_problem import PartProblem
-from localsvm.passes._linear_solver import PartSolver, solve_together
+from localsvm.passes._linear_problem import BlockProblem
+from localsvm.passes._linear_solver import BlockSolver, solve_together
 from localsvm.solvers import CodedRows, CodedTask, SolverOptions
 
-N_ROWS, N_MACHINES, PART_ROWS = 240, 3, 50
+N_ROWS, N_MACHINES, BLOCK_ROWS = 240, 3, 50
 
 
 class Method:
@@ -32,7 +32,7 @@ class Copies:
     bounds: np.ndarray
 
     def __call__(self, number):
-        own = slice(number * PART_ROWS, (number + 1) * PART_ROWS)
+        own = slice(number * BLOCK_ROWS, (number + 1) * BLOCK_ROWS)
         bounds = self.bounds[own]
         n = len(bounds)
         nodes = np.repeat(np.arange(N_MACHINES, dtype=np.int32), n)[:, None]
@@ -53,11 +53,11 @@ def make_copies(seed=0):
     return Copies(X, y, bounds)
 
 
-def make_problem(folder, read, *, loss="hinge", positive=1, tol=1e-6):
-    sizes = np.full(-(-N_ROWS // PART_ROWS), PART_ROWS * N_MACHINES)
-    sizes[-1] = N_ROWS % PART_ROWS * N_MACHINES
-    return PartProblem(
-        folder=folder,
+def make_problem(store, read, *, loss="hinge", positive=1, tol=1e-6):
+    sizes = np.full(-(-N_ROWS // BLOCK_ROWS), BLOCK_ROWS * N_MACHINES)
+    sizes[-1] = N_ROWS % BLOCK_ROWS * N_MACHINES
+    return BlockProblem(
+        store=store,
         name="solve",
         read=read,
         tasks=(CodedTask(2, positive, N_MACHINES, 1.0, loss),),
@@ -71,18 +71,18 @@ def make_problem(folder, read, *, loss="hinge", positive=1, tol=1e-6):
 @pytest.fixture
 def rows():
     copies = make_copies()
-    batches = Batches.of(copies.X, copies.y, rows=PART_ROWS)
+    batches = Batches.of(copies.X, copies.y, rows=BLOCK_ROWS)
     with options(), open_partitions(Method(), batches, None, None) as rows:
         yield rows
 
 
 def solve(rows, problem, start=None, **limits):
-    return PartSolver(rows, problem, StageClock(), **limits).run(start)
+    return BlockSolver(rows, problem, StageClock(), **limits).run(start)
 
 
 def test_several_machines_with_bounds_of_their_own(rows):
     read = make_copies()
-    solution = solve(rows, make_problem(rows.folder, read))
+    solution = solve(rows, make_problem(rows.store, read))
     assert solution.worst_gap <= 1e-6
     for machine in range(N_MACHINES):
         expected = LinearSVC(
@@ -98,13 +98,13 @@ def test_several_machines_with_bounds_of_their_own(rows):
 )
 def test_start_from_the_duals_of_a_similar_problem(rows, loss, positive):
     problem = make_problem(
-        rows.folder, make_copies(), loss=loss, positive=positive, tol=1e-4
+        rows.store, make_copies(), loss=loss, positive=positive, tol=1e-4
     )
     before = solve(rows, problem)
     # The same bounds: nothing is left to do.
     again = solve(rows, replace(problem, name="again"), before.duals)
-    assert before.n_passes > 1
-    assert again.n_passes == 1
+    assert before.n_iter > 1
+    assert again.n_iter == 1
     # Other bounds: duals are put into them, and the weights are what they define.
     other = replace(problem, name="other", read=make_copies(seed=1))
     with_start = solve(rows, other, before.duals)
@@ -116,27 +116,27 @@ def test_start_from_the_duals_of_a_similar_problem(rows, loss, positive):
 
 
 def test_weights_are_what_the_duals_define(rows):
-    problem = make_problem(rows.folder, make_copies())
+    problem = make_problem(rows.store, make_copies())
     solution = solve(rows, problem)
     total = np.zeros(problem.shape(0))
     for number in problem.places:
-        part = problem.read(number)
+        block = problem.read(number)
         duals = solution.duals(0, number)
-        assert np.all((duals >= 0) & (duals <= part.bounds))
-        total += problem.tasks[0].weigh(part, duals)
+        assert np.all((duals >= 0) & (duals <= block.bounds))
+        total += problem.tasks[0].weigh(block, duals)
     np.testing.assert_allclose(solution.vectors(0), total, atol=1e-11)
 
 
 def test_few_passes_and_files(rows):
-    problem = make_problem(rows.folder, make_copies(), tol=0.0)
+    problem = make_problem(rows.store, make_copies(), tol=0.0)
     solution = solve(rows, problem, max_passes=2)
-    assert solution.n_passes == 2
+    assert solution.n_iter == 2
     solution.remove_files()
     assert not list(rows.folder.iterdir())
 
 
 def test_problems_that_are_solved_together_are_those_solved_alone(rows):
-    problem = make_problem(rows.folder, make_copies(), tol=1e-4)
+    problem = make_problem(rows.store, make_copies(), tol=1e-4)
     before = solve(rows, problem)
     problems = [
         replace(problem, name="same"),
@@ -145,10 +145,18 @@ def test_problems_that_are_solved_together_are_those_solved_alone(rows):
     ]
     starts = [before.duals, before.duals, None]
     together = solve_together(
-        [PartSolver(rows, each, StageClock()) for each in problems], starts
+        [BlockSolver(rows, each, StageClock()) for each in problems], starts
     )
     for found, own, start in zip(together, problems, starts, strict=True):
         alone = solve(rows, replace(own, name=f"{own.name}-alone"), start)
         assert found.states == alone.states
         np.testing.assert_array_equal(found.vectors(0), alone.vectors(0))
-    assert together[0].n_passes == 1 < together[2].n_passes
+    assert together[0].n_iter == 1 < together[2].n_iter
+
+
+def test_a_store_in_memory_gives_the_same_bits(rows):
+    read = make_copies()
+    files = solve(rows, make_problem(rows.store, read, tol=1e-4))
+    memory = solve(rows, make_problem(MemoryStore(), read, tol=1e-4))
+    assert files.states == memory.states
+    np.testing.assert_array_equal(files.vectors(0), memory.vectors(0))

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from localsvm import _core
-from localsvm.cluster._neighbors import fit_search
+from localsvm.cluster._neighborhoods._neighbors import fit_search
 from localsvm.rows import stored_as
 from localsvm.rows._core_view import (
     as_rows,

@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from localsvm.kernels import Kernel
-from localsvm.solvers import _large_models, _neighborhoods
+from localsvm.solvers import _large_models, _local_models
 from localsvm.solvers._large_models import LargeModel
 from oracles.kernel_svm import one_vs_one
 from oracles.local_models import make_models, pair_decisions
@@ -24,8 +24,8 @@ def set_limits(monkeypatch):
     """Set from how many support vectors and queries on a model is large."""
 
     def change(n_support, n_queries=1):
-        monkeypatch.setattr(_neighborhoods, "_LARGE_MODEL", n_support)
-        monkeypatch.setattr(_neighborhoods, "_MANY_QUERIES", n_queries)
+        monkeypatch.setattr(_local_models, "_LARGE_MODEL", n_support)
+        monkeypatch.setattr(_local_models, "_MANY_QUERIES", n_queries)
 
     return change
 

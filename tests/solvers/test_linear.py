@@ -6,7 +6,7 @@ from sklearn.svm import LinearSVC
 from conftest import store
 from localsvm.solvers import (
     LinearProblem,
-    OverlappingParts,
+    RowSubsets,
     SolverOptions,
     Status,
     solve_blocks,
@@ -330,18 +330,18 @@ def test_overflowing_rows_are_reported():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_overlapping_parts_match_quadratic_programmes(n_classes, storage, seed):
+def test_overlapping_subsets_match_quadratic_programmes(n_classes, storage, seed):
     problem, X = make_problem(seed, n_classes=n_classes, storage=storage)
     shares = np.random.default_rng(seed).random((len(X), 3))
     seen = shares > 0.4
-    part, rows = np.nonzero(seen.T)
-    parts = OverlappingParts(
-        np.searchsorted(part, np.arange(4)).astype(np.int64),
+    subset, rows = np.nonzero(seen.T)
+    subsets = RowSubsets(
+        np.searchsorted(subset, np.arange(4)).astype(np.int64),
         rows.astype(np.int64),
-        2 * shares[rows, part],
+        2 * shares[rows, subset],
     )
     solution = solve_overlapping(
-        problem, parts, (X**2).sum(axis=1), options=SolverOptions(**TIGHT)
+        problem, subsets, (X**2).sum(axis=1), options=SolverOptions(**TIGHT)
     )
     assert solution.duals.shape == (problem.n_tasks, len(rows))
     biased = linear_svm.with_bias(X, 1.0)

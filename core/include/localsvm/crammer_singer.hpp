@@ -113,13 +113,13 @@ class CrammerSingerModel {
     bool visit(std::int64_t i, Estimate& estimate) {
         const double* alpha = duals(i);
         const std::int32_t* classes = active(i);
-        weights_.meet(i);
+        weights_.load_row(i);
         double highest = -std::numeric_limits<double>::infinity();
         double lowest = std::numeric_limits<double>::infinity();
         double own = 0, inner = 0;
         for (std::int32_t p = 0; p < n_active_[i]; ++p) {
             const std::int32_t r = classes[p];
-            weights_.turn_to(r);
+            weights_.select_class(r);
             const bool is_own = r == batch_.label[i];
             const double g = weights_.decide_met(i) + (is_own ? 0.0 : 1.0);
             gradient_[p] = g;
@@ -195,7 +195,7 @@ class CrammerSingerModel {
             if (delta == 0) continue;
             alpha[r] = moved;
             estimate.dual -= delta * (gradient_[p] + 0.5 * curvature_[i] * delta);
-            weights_.turn_to(r);
+            weights_.select_class(r);
             weights_.update(i, delta);
         }
         return highest + level * curvature;
@@ -251,7 +251,7 @@ Certificate solve_jointly(const Rows& rows, const Batch& batch, const Blocks& al
                           const Settings& settings, const Watch& watch,
                           StopFlag& stop) {
     Certificate certificate;
-    run_tasks(1, 1, watch, stop, [&](std::int64_t) {
+    run_tasks(1, 1, watch, stop, [&](std::int64_t, std::int64_t) {
         CodedWeights<Rows> weights({rows, batch.bias}, all_rows, codes, batch.nodes,
                                    batch.prior, batch.n_problems);
         CrammerSingerModel<Rows> model(weights, rows, batch, stop);

@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
-#include <memory>
-#include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -35,6 +33,13 @@ struct LocalGrid {
     std::int64_t n_folds = 3;
 
     bool trivial() const { return C.size() == 1 && gamma.size() == 1; }
+};
+
+// On how many threads, and when to stop.
+struct Execution {
+    int n_threads;
+    const Watch& watch;
+    StopFlag& stop;
 };
 
 namespace detail {
@@ -138,58 +143,24 @@ LocalModel fit_one(Neighborhood<Rows>& local, const KernelSettings& settings,
     return model;
 }
 
-// One Neighborhood per thread, made when the thread asks for the first time.
-template <class Rows>
-class Workers {
-  public:
-    template <class Make>
-    explicit Workers(const Make& make) : make_(make) {}
-
-    class Loan {
-      public:
-        Loan(Workers& owner) : owner_(owner), local_(owner.take()) {}
-        ~Loan() { owner_.give_back(std::move(local_)); }
-        Neighborhood<Rows>& operator*() { return *local_; }
-
-      private:
-        Workers& owner_;
-        std::unique_ptr<Neighborhood<Rows>> local_;
-    };
-
-  private:
-    std::unique_ptr<Neighborhood<Rows>> take() {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        if (idle_.empty()) return make_();
-        auto local = std::move(idle_.back());
-        idle_.pop_back();
-        return local;
-    }
-    void give_back(std::unique_ptr<Neighborhood<Rows>> local) {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        idle_.push_back(std::move(local));
-    }
-
-    std::function<std::unique_ptr<Neighborhood<Rows>>()> make_;
-    std::mutex mutex_;
-    std::vector<std::unique_ptr<Neighborhood<Rows>>> idle_;
-};
-
-// Calls task(local, m) with neighbourhood m loaded.
+// Calls task(local, m) with neighbourhood m loaded. Each thread has its own `local`.
 template <class Rows, class Task>
 void for_each_neighborhood(const Rows& rows, const LabelledRows& data,
                            const Neighborhoods& neighborhoods,
-                           const KernelSettings& settings, int n_threads,
-                           const Watch& watch, StopFlag& stop, const Task& task) {
-    Workers<Rows> workers([&] {
-        return std::make_unique<Neighborhood<Rows>>(rows, data, settings, stop);
-    });
-    run_tasks(neighborhoods.count, n_threads, watch, stop, [&](std::int64_t m) {
-        if (stop.reason() == StopReason::interrupted) return;
-        typename Workers<Rows>::Loan local(workers);
-        const std::int64_t first = neighborhoods.start[m];
-        (*local).load(neighborhoods.rows + first, neighborhoods.start[m + 1] - first);
-        task(*local, m);
-    });
+                           const KernelSettings& settings, const Execution& run,
+                           const Task& task) {
+    std::vector<std::optional<Neighborhood<Rows>>> locals(
+        static_cast<std::size_t>(count_workers(neighborhoods.count, run.n_threads)));
+    run_tasks(neighborhoods.count, run.n_threads, run.watch, run.stop,
+              [&](std::int64_t m, std::int64_t worker) {
+                  if (run.stop.reason() == StopReason::interrupted) return;
+                  auto& local = locals[static_cast<std::size_t>(worker)];
+                  if (!local) local.emplace(rows, data, settings, run.stop);
+                  const std::int64_t first = neighborhoods.start[m];
+                  local->load(neighborhoods.rows + first,
+                              neighborhoods.start[m + 1] - first);
+                  task(*local, m);
+              });
 }
 
 }  // namespace detail
@@ -198,16 +169,15 @@ template <class Rows>
 std::vector<LocalModel> fit_neighborhoods(const Rows& rows, const LabelledRows& data,
                                           const Neighborhoods& neighborhoods,
                                           const KernelSettings& settings,
-                                          const LocalGrid& grid, int n_threads,
-                                          const Watch& watch, StopFlag& stop) {
+                                          const LocalGrid& grid, const Execution& run) {
     std::vector<LocalModel> models(static_cast<std::size_t>(neighborhoods.count));
     detail::for_each_neighborhood(
-        rows, data, neighborhoods, settings, n_threads, watch, stop,
+        rows, data, neighborhoods, settings, run,
         [&](Neighborhood<Rows>& local, std::int64_t m) {
             // A single neighbourhood is the whole model, so it is solved even then.
-            const bool voting = stop.raised() && neighborhoods.count > 1;
+            const bool voting = run.stop.raised() && neighborhoods.count > 1;
             models[static_cast<std::size_t>(m)] =
-                detail::fit_one(local, settings, grid, stop, voting);
+                detail::fit_one(local, settings, grid, run.stop, voting);
         });
     return models;
 }
@@ -238,10 +208,10 @@ template <class Rows, class T = typename Rows::value_type>
 void cross_validate(const Rows& rows, const LabelledRows& data,
                     const Neighborhoods& neighborhoods, const CrossValidation& cv,
                     const KernelSettings& settings, const LocalGrid& grid,
-                    int n_threads, const Watch& watch, StopFlag& stop, T* scores) {
+                    const Execution& run, T* scores) {
     const std::int64_t n_tests = cv.test_start[rows.n_rows()];
     detail::for_each_neighborhood(
-        rows, data, neighborhoods, settings, n_threads, watch, stop,
+        rows, data, neighborhoods, settings, run,
         [&](Neighborhood<Rows>& local, std::int64_t m) {
             const auto row_at = [&](std::int64_t p) {
                 return local.members()[static_cast<std::size_t>(p)];
@@ -278,30 +248,37 @@ void cross_validate(const Rows& rows, const LabelledRows& data,
         });
 }
 
-// Scores of each query by the model route[i]. Queries of one model stand together in
+// Query i is answered by the model route[i]. Queries of one model stand together in
 // `order`, so that its support vectors are looked up once.
-// prior: queries x outputs, or null.
+struct Routing {
+    const std::int64_t* route;
+    const std::int64_t* order;
+    const double* prior = nullptr;  // queries x outputs, or null
+};
+
+// Scores of each query by its model. The gamma of `kernel` is replaced by the model's.
 template <class Rows, class T = typename Rows::value_type>
 void decide_by_models(const Rows& support_rows, const LocalModels& models,
-                      const Kernel& kernel, std::int32_t n_classes, const Rows& queries,
-                      const std::int64_t* route, const std::int64_t* order,
-                      const double* prior, int n_threads, T* out) {
+                      const Kernel& kernel, const Rows& queries, const Routing& routing,
+                      int n_threads, T* out) {
     constexpr std::int64_t chunk = 256;
     const std::int64_t n = queries.n_rows();
-    const auto task = [&](std::int64_t block) {
-        LocalDecision<Rows> decision(support_rows, models, kernel, n_classes);
+    const auto task = [&](std::int64_t block, std::int64_t) {
+        LocalDecision<Rows> decision(support_rows, models, kernel);
         std::int64_t current = -1;
         for (std::int64_t q = block * chunk; q < std::min(n, (block + 1) * chunk);
              ++q) {
-            const std::int64_t i = order[q];
-            if (route[i] != current) decision.choose(current = route[i]);
+            const std::int64_t i = routing.order[q];
+            if (routing.route[i] != current)
+                decision.choose(current = routing.route[i]);
             const std::int64_t first = i * decision.n_outputs();
-            decision.decide(queries, i, prior ? prior + first : nullptr, out + first);
+            decision.decide(queries, i, routing.prior ? routing.prior + first : nullptr,
+                            out + first);
         }
     };
     const std::int64_t n_blocks = (n + chunk - 1) / chunk;
     if (n_threads <= 1 || n_blocks <= 1) {
-        for (std::int64_t block = 0; block < n_blocks; ++block) task(block);
+        for (std::int64_t block = 0; block < n_blocks; ++block) task(block, 0);
         return;
     }
     StopFlag stop;

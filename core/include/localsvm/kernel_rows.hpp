@@ -55,14 +55,14 @@ class ComputedKernel {
           kernel_(kernel),
           members_(std::move(members)),
           comparison_(rows, kernel.of_distances()) {
-        comparison_.aim(members_.data(), size());
+        comparison_.set_targets(members_.data(), size());
     }
     std::int64_t size() const { return static_cast<std::int64_t>(members_.size()); }
     // K(member, order[first .. last))
     void fill(std::int64_t member, std::int64_t first, std::int64_t last,
               value_type* out) {
-        comparison_.from(rows_, members_[static_cast<std::size_t>(member)], first, last,
-                         out);
+        comparison_.compare(rows_, members_[static_cast<std::size_t>(member)], first,
+                            last, out);
         kernel_.apply(out, last - first);
     }
     value_type diagonal(std::int64_t member) {
@@ -76,7 +76,7 @@ class ComputedKernel {
         std::vector<std::int64_t> aimed(order.size());
         for (std::size_t p = 0; p < order.size(); ++p)
             aimed[p] = members_[static_cast<std::size_t>(order[p])];
-        comparison_.aim(aimed.data(), size());
+        comparison_.set_targets(aimed.data(), size());
     }
 
   private:

@@ -18,7 +18,7 @@ SmoCertificate solve_cached(Provider provider, const BoxProblem& problem,
                             const Watch& watch, StopFlag& stop, double* beta,
                             double* gradient) {
     SmoCertificate certificate;
-    run_tasks(1, 1, watch, stop, [&](std::int64_t) {
+    run_tasks(1, 1, watch, stop, [&](std::int64_t, std::int64_t) {
         CachedRows<Provider> source(std::move(provider), cache_bytes);
         SmoSpace<typename Provider::value_type> space;
         certificate = Smo(source, settings, space, stop).solve(problem, beta, gradient);

@@ -53,16 +53,16 @@ class RowComparison<DenseRows<T>> {
         : rows_(rows),
           compare_(distances ? rows.loops().squared_distances : rows.loops().dots) {}
 
-    // Chooses the rows that `from` compares with.
+    // Sets the rows that `compare` compares with.
     template <class Index>
-    void aim(const Index* index, std::int64_t count) {
+    void set_targets(const Index* index, std::int64_t count) {
         targets_.resize(static_cast<std::size_t>(count));
         for (std::int64_t t = 0; t < count; ++t)
             targets_[static_cast<std::size_t>(t)] = rows_.row(index[t]);
     }
     // Row i of `queries` with the targets first <= t < last.
-    void from(const DenseRows<T>& queries, std::int64_t i, std::int64_t first,
-              std::int64_t last, T* out) {
+    void compare(const DenseRows<T>& queries, std::int64_t i, std::int64_t first,
+                 std::int64_t last, T* out) {
         compare_(queries.row(i), targets_.data() + first,
                  static_cast<std::size_t>(last - first),
                  static_cast<std::size_t>(rows_.n_cols()), out);
@@ -85,14 +85,14 @@ class RowComparison<CsrRows<T, Index>> {
           dense_(static_cast<std::size_t>(rows.n_cols())) {}
 
     template <class RowIndex>
-    void aim(const RowIndex* index, std::int64_t count) {
+    void set_targets(const RowIndex* index, std::int64_t count) {
         targets_.assign(index, index + count);
         norms_.clear();
         if (!distances_) return;
         for (const std::int64_t t : targets_) norms_.push_back(rows_.squared_norm(t));
     }
-    void from(const Rows& queries, std::int64_t i, std::int64_t first,
-              std::int64_t last, T* out) {
+    void compare(const Rows& queries, std::int64_t i, std::int64_t first,
+                 std::int64_t last, T* out) {
         queries.axpy_wide(i, 1.0, dense_.data());
         const double norm = distances_ ? queries.squared_norm(i) : 0;
         for (std::int64_t t = first; t < last; ++t) {

@@ -63,7 +63,7 @@ class BatchSolver {
         std::vector<Certificate> certificates(
             static_cast<std::size_t>(batch_.n_problems * parts));
         run_tasks(batch_.n_problems * parts, batch_.n_threads, watch_, stop_,
-                  [&](std::int64_t task) {
+                  [&](std::int64_t task, std::int64_t) {
                       if (stop_.reason() == StopReason::interrupted) return;
                       const std::int64_t problem = task / parts;
                       auto weights = make_weights(problem, task % parts);

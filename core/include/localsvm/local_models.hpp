@@ -81,6 +81,7 @@ struct LocalModels {
     const double* coef;
     const std::int32_t* only_class;
     const double* gamma;
+    std::int32_t n_classes;
 };
 
 // Owns the arrays that LocalModels views, and the certificates.
@@ -96,10 +97,12 @@ struct FlatModels {
         for (const LocalModel& model : models) add(model);
     }
     bool operator==(const FlatModels&) const = default;
-    LocalModels view() const {
-        return {support_start.data(), support.data(),    pair_start.data(),
-                pairs.data(),         intercept.data(),  coef_start.data(),
-                coef.data(),          only_class.data(), gamma.data()};
+    LocalModels view(std::int32_t n_classes) const {
+        return {support_start.data(), support.data(),
+                pair_start.data(),    pairs.data(),
+                intercept.data(),     coef_start.data(),
+                coef.data(),          only_class.data(),
+                gamma.data(),         n_classes};
     }
 
   private:
@@ -130,11 +133,11 @@ class LocalDecision {
     using T = typename Rows::value_type;
 
     LocalDecision(const Rows& support_rows, const LocalModels& models,
-                  const Kernel& kernel, std::int32_t n_classes)
+                  const Kernel& kernel)
         : comparison_(support_rows, kernel.of_distances()),
           models_(models),
           kernel_(kernel),
-          votes_(n_classes) {}
+          votes_(models.n_classes) {}
 
     std::int64_t n_outputs() const { return votes_.n_outputs(); }
 
@@ -142,7 +145,7 @@ class LocalDecision {
         model_ = model;
         const std::int64_t first = models_.support_start[model];
         n_support_ = models_.support_start[model + 1] - first;
-        comparison_.aim(models_.support + first, n_support_);
+        comparison_.set_targets(models_.support + first, n_support_);
         kernel_.gamma = models_.gamma[model];
         values_.resize(static_cast<std::size_t>(n_support_));
         pairs_.clear();
@@ -153,7 +156,7 @@ class LocalDecision {
     // Scores of row i of `queries` by the chosen model, added to its prior unless null.
     void decide(const Rows& queries, std::int64_t i, const double* prior, T* out) {
         if (pairs_.empty()) return votes_.constant(models_.only_class[model_], out);
-        comparison_.from(queries, i, 0, n_support_, values_.data());
+        comparison_.compare(queries, i, 0, n_support_, values_.data());
         kernel_.apply(values_.data(), n_support_);
         votes_.combine(
             pairs_.data(), static_cast<std::int64_t>(pairs_.size()),

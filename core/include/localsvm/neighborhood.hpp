@@ -66,7 +66,7 @@ class Neighborhood {
     void load(const std::int32_t* members, std::int64_t count) {
         members_.assign(members, members + count);
         held_out_.assign(members_.size(), 0);
-        comparison_.aim(members_.data(), count);
+        comparison_.set_targets(members_.data(), count);
         stride_ = padded<T>(count);
         has_products_ = false;
         find_classes();
@@ -80,7 +80,7 @@ class Neighborhood {
     // not held out.
     double local_gamma() {
         std::vector<T> distances(members_.size());
-        comparison_.from(rows_, members_[0], 0, size(), distances.data());
+        comparison_.compare(rows_, members_[0], 0, size(), distances.data());
         std::size_t n_used = 0;
         for (std::size_t p = 0; p < distances.size(); ++p)
             if (!held_out_[p] && distances[p] > T(0))
@@ -206,8 +206,8 @@ class Neighborhood {
     void compute_products(AlignedVector<T>& out) {
         out.resize(static_cast<std::size_t>(size() * stride_));
         for (std::int64_t i = 0; i < size(); ++i)
-            comparison_.from(rows_, members_[static_cast<std::size_t>(i)], i, size(),
-                             out.data() + i * stride_ + i);
+            comparison_.compare(rows_, members_[static_cast<std::size_t>(i)], i, size(),
+                                out.data() + i * stride_ + i);
     }
     // Weight of a class among the rows in use.
     double mass(std::int32_t own) const {

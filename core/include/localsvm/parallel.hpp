@@ -21,6 +21,7 @@
 
 namespace localsvm {
 
+// What the calling thread looks at while the others work.
 struct Watch {
     std::function<bool()> interrupted = [] { return false; };
     double max_seconds = std::numeric_limits<double>::infinity();
@@ -29,28 +30,35 @@ struct Watch {
 namespace detail {
 
 // Joins its threads on every path out of run_tasks, also if one cannot be started.
-class Crew {
+class ThreadGroup {
   public:
-    explicit Crew(StopFlag& stop) : stop_(stop) {}
-    ~Crew() {
+    explicit ThreadGroup(StopFlag& stop) : stop_(stop) {}
+    ~ThreadGroup() {
         if (!finished_) stop_.raise(StopReason::interrupted);
-        for (std::thread& member : members_) member.join();
+        for (std::thread& thread : threads_) thread.join();
     }
     template <class Work>
-    void hire(Work work) {
-        members_.emplace_back(work);
+    void add(const Work& work, std::int64_t worker) {
+        threads_.emplace_back([&work, worker] { work(worker); });
     }
     void finished() { finished_ = true; }
 
   private:
     StopFlag& stop_;
-    std::vector<std::thread> members_;
+    std::vector<std::thread> threads_;
     bool finished_ = false;
 };
 
 }  // namespace detail
 
-// Calls task(t) for t in [0, n_tasks) on at most n_threads threads, dynamic schedule.
+// Number of workers that run_tasks starts.
+inline std::int64_t count_workers(std::int64_t n_tasks, int n_threads) {
+    return std::max<std::int64_t>(1, std::min<std::int64_t>(n_threads, n_tasks));
+}
+
+// Calls task(t, worker) for t in [0, n_tasks) on at most n_threads threads, dynamic
+// schedule. worker < count_workers(n_tasks, n_threads) is the number of the thread, so
+// that tasks can share the work space of their thread.
 // If max_seconds is not positive, the flag is raised before the first task starts.
 // Tasks check the stop flag themselves: run_tasks calls each of them even if it is
 // raised.
@@ -67,13 +75,15 @@ void run_tasks(std::int64_t n_tasks, int n_threads, const Watch& watch, StopFlag
     std::condition_variable done;
     std::exception_ptr failure;
     std::atomic<std::int64_t> next{0};
-    const std::int64_t n_workers =
-        std::max<std::int64_t>(1, std::min<std::int64_t>(n_threads, n_tasks));
+    const std::int64_t n_workers = count_workers(n_tasks, n_threads);
     std::int64_t running = n_workers;
 
-    auto work = [&] {
+    // Relaxed: tasks share nothing. A stronger order would make ThreadSanitizer take one
+    // task for finished before the next starts, and hide races between them.
+    const auto take = [&] { return next.fetch_add(1, std::memory_order_relaxed); };
+    const auto work = [&](std::int64_t worker) {
         try {
-            for (std::int64_t t = next++; t < n_tasks; t = next++) task(t);
+            for (std::int64_t t = take(); t < n_tasks; t = take()) task(t, worker);
         } catch (...) {
             const std::lock_guard<std::mutex> lock(mutex);
             failure = std::current_exception();
@@ -84,8 +94,8 @@ void run_tasks(std::int64_t n_tasks, int n_threads, const Watch& watch, StopFlag
     };
 
     {
-        detail::Crew crew(stop);
-        for (std::int64_t w = 0; w < n_workers; ++w) crew.hire(work);
+        detail::ThreadGroup threads(stop);
+        for (std::int64_t w = 0; w < n_workers; ++w) threads.add(work, w);
         std::unique_lock<std::mutex> lock(mutex);
         while (!done.wait_for(lock, poll_interval, [&] { return running == 0; })) {
             // A Python exception may be set already: do not call the watch again.
@@ -96,7 +106,7 @@ void run_tasks(std::int64_t n_tasks, int n_threads, const Watch& watch, StopFlag
             if (watch.interrupted()) stop.raise(StopReason::interrupted);
             lock.lock();
         }
-        crew.finished();
+        threads.finished();
     }
     if (failure) std::rethrow_exception(failure);
 }

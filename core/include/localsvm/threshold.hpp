@@ -63,8 +63,9 @@ struct ThresholdState {
 // those before the scan is or is part of now.
 template <class T>
 struct ThresholdScan {
-    std::vector<T> centers;
-    std::vector<double> sums, masses;
+    std::int64_t n_cols;
+    std::vector<T> centers;            // clusters x columns
+    std::vector<double> sums, masses;  // sums: clusters x columns
     double threshold;
     std::vector<std::int32_t> labels, moved_to;
 };
@@ -112,7 +113,7 @@ class ThresholdClusters {
             std::copy_n(state.centers + k * n_cols, n_cols, center(k));
             tickets_.push_back(order_.issue());
         }
-        aim();
+        set_targets();
         while (size() > options_.max_clusters &&
                grow(std::numeric_limits<double>::infinity())) {
         }
@@ -142,6 +143,7 @@ class ThresholdClusters {
     std::vector<std::int32_t> places() const { return order_.places(); }
 
     void store(ThresholdScan<T>& scan) {
+        scan.n_cols = n_cols_;
         scan.threshold = options_.threshold;
         for (std::int64_t k = 0; k < size(); ++k)
             scan.centers.insert(scan.centers.end(), center(k), center(k) + n_cols_);
@@ -163,9 +165,9 @@ class ThresholdClusters {
         sums_.resize(static_cast<std::size_t>(count * n_cols_));
         masses_.resize(static_cast<std::size_t>(count));
         tickets_.resize(static_cast<std::size_t>(count));
-        aim();
+        set_targets();
     }
-    void aim() {
+    void set_targets() {
         targets_.resize(masses_.size());
         squared_.resize(masses_.size());
         for (std::int64_t k = 0; k < size(); ++k)
@@ -341,7 +343,7 @@ ThresholdScan<T> scan_threshold(const Rows& rows, const double* weights,
                                 const ThresholdOptions& options, const Watch& watch,
                                 StopFlag& stop) {
     ThresholdScan<T> scan;
-    run_tasks(1, 1, watch, stop, [&](std::int64_t) {
+    run_tasks(1, 1, watch, stop, [&](std::int64_t, std::int64_t) {
         detail::ThresholdClusters<T> clusters(state, rows.n_cols(), options, stop);
         scan.labels = detail::add_rows(rows, weights, stop, clusters);
         const std::vector<std::int32_t> places = clusters.places();

@@ -228,23 +228,23 @@ class CodedWeights {
         }
     }
     // Makes row i, and the vectors of class 0 in its nodes, those at hand.
-    void meet(std::int64_t i) {
+    void load_row(std::int64_t i) {
         if constexpr (Rows::is_dense) rows_.rows.copy(i, row_.data());
         for (std::size_t s = 0; s < met_.size(); ++s)
             met_[s] = working_.data() +
                       vector_of(i, static_cast<std::int64_t>(s), 0) * stride_;
         class_ = 0;
     }
-    void turn_to(std::int64_t c) {
+    void select_class(std::int64_t c) {
         const std::int64_t shift = (c - class_) * stride_;
         for (T*& w : met_) w += shift;
         class_ = c;
     }
     double decide(std::int64_t i) {
-        meet(i);
+        load_row(i);
         return decide_met(i);
     }
-    // This and update follow a meet(i).
+    // This and update follow a load_row(i).
     double decide_met(std::int64_t i) const {
         const T* c = coefficients(i);
         if constexpr (Rows::is_dense) {

@@ -1,64 +1,111 @@
-"""All commands."""
+"""All commands, each loaded when it is run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 import localsvm
-from localsvm.cli._bench import bench
-from localsvm.cli._demo import demo
-from localsvm.cli._evaluate import evaluate
-from localsvm.cli._explain import explain
-from localsvm.cli._export import export
-from localsvm.cli._fit import fit
-from localsvm.cli._group import Commands, show_help_without_command
-from localsvm.cli._inspect import inspect
-from localsvm.cli._merge import merge
-from localsvm.cli._papers import papers
-from localsvm.cli._predict import predict
-from localsvm.cli._recipe import recipe
-from localsvm.cli._report import report
-from localsvm.cli._sample import sample
-from localsvm.cli._serve import serve
-from localsvm.cli._share import share
-from localsvm.cli._tune import tune
+from localsvm.cli._group import Command, LazyCommands, show_help_without_command
 
 _EPILOG = (
     "Exit codes: 0 done, 1 something is wrong with data or files, 2 called in a wrong "
     "way, 130 interrupted. `localsvm COMMAND --help` has an example of each."
 )
 
-_COMMANDS: dict[Callable[..., None], str] = {
-    demo: "localsvm demo",
-    sample: "localsvm sample adult",
-    fit: "localsvm fit adult.csv.gz --target income --where split=train -o income.lsvm",
-    tune: "localsvm tune adult.csv.gz --target income --time-budget 60 -o best.lsvm",
-    evaluate: "localsvm evaluate income.lsvm adult.csv.gz --where split=test",
-    predict: "localsvm predict income.lsvm new.csv -o predictions.csv --keep id",
-    explain: "localsvm explain income.lsvm adult.csv.gz --row 0",
-    report: "localsvm report income.lsvm adult.csv.gz -o report.html",
-    export: "localsvm export income.lsvm --onnx income.onnx",
-    serve: "localsvm serve income.lsvm --port 8000",
-    inspect: "localsvm inspect income.lsvm",
-    recipe: "localsvm recipe public.csv --target outcome -o recipe.lsvm",
-    share: "localsvm share rows.csv --recipe recipe.lsvm --name clinic -o clinic.scm",
-    merge: "localsvm merge a.scm b.scm --recipe recipe.lsvm -o together.lsvm",
-    bench: "localsvm bench auto adult.csv.gz --target income",
-}
+COMMANDS = (
+    Command(
+        "demo",
+        "Run the whole story once, from a fit to a report.",
+        "localsvm demo",
+    ),
+    Command(
+        "sample",
+        "Write a small real table that comes with the package, to try the commands on.",
+        "localsvm sample adult",
+    ),
+    Command(
+        "fit",
+        "Fit a model to a table and write it to a file.",
+        "localsvm fit adult.csv.gz --target income --where split=train -o income.lsvm",
+    ),
+    Command(
+        "tune",
+        "Race all methods and their parameters on growing parts of the rows.",
+        "localsvm tune adult.csv.gz --target income --time-budget 60 -o best.lsvm",
+    ),
+    Command(
+        "evaluate",
+        "Score a model on labelled rows, with confidence intervals.",
+        "localsvm evaluate income.lsvm adult.csv.gz --where split=test",
+    ),
+    Command(
+        "predict",
+        "Predict a class for every row.",
+        "localsvm predict income.lsvm new.csv -o predictions.csv --keep id",
+    ),
+    Command(
+        "explain",
+        "Explain the prediction of a row.",
+        "localsvm explain income.lsvm adult.csv.gz --row 0",
+    ),
+    Command(
+        "report",
+        "Write a report on a model and labelled rows that it was not fitted to.",
+        "localsvm report income.lsvm adult.csv.gz -o report.html",
+    ),
+    Command(
+        "export",
+        "Write a model as an ONNX graph, which runs without Python and this library.",
+        "localsvm export income.lsvm --onnx income.onnx",
+    ),
+    Command(
+        "serve",
+        "Serve a model over HTTP, with a page to try a row.",
+        "localsvm serve income.lsvm --port 8000",
+    ),
+    Command(
+        "inspect",
+        "Describe a model, recipe, shared summary or ledger file.",
+        "localsvm inspect income.lsvm",
+    ),
+    Command(
+        "recipe",
+        "Learn from public rows how tables become numbers, for parties that share.",
+        "localsvm recipe public.csv --target outcome -o recipe.lsvm",
+    ),
+    Command(
+        "share",
+        "Summarise rows as clusters that may leave, and write them to a file.",
+        "localsvm share rows.csv --recipe recipe.lsvm --name clinic -o clinic.scm",
+    ),
+    Command(
+        "merge",
+        "Learn one model from the clusters of several parties, who keep their rows.",
+        "localsvm merge a.scm b.scm --recipe recipe.lsvm -o together.lsvm",
+    ),
+    Command(
+        "bench",
+        "Compare a model with LinearSVC, SVC and gradient boosting on the same rows.",
+        "localsvm bench auto adult.csv.gz --target income",
+    ),
+)
+
+
+class Localsvm(LazyCommands):
+    """The commands of ``localsvm``."""
+
+    listed = COMMANDS
+
 
 app = typer.Typer(
-    cls=Commands,
+    cls=Localsvm,
     help=localsvm.__doc__,
     epilog=_EPILOG,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-for _command, _example in _COMMANDS.items():
-    app.command(epilog=f"Example: {_example}")(_command)
-app.add_typer(papers, name="papers")
 
 
 @app.callback(invoke_without_command=True)

@@ -80,7 +80,7 @@ def demo(
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Do all of it once: fit, compare, evaluate, explain, save, load, predict, report.
+    """Run the whole story once, from a fit to a report.
 
     On 2000 rows of the census table Adult, which come with the package. It takes some
     ten seconds.

@@ -39,7 +39,7 @@ def explain(
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Tell why a row is predicted as it is.
+    """Explain the prediction of a row.
 
     Which region decided, what each column added, and which changes would change the
     answer. Changes stay within the training data. Rows are counted after --where.

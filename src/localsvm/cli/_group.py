@@ -8,10 +8,13 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from typing import Any, NoReturn
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any, ClassVar, NoReturn
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from localsvm._printable import printable
 from localsvm.cli._wording import as_option, in_options
@@ -71,6 +74,76 @@ class Commands(TyperGroup):
         if code == _INTERRUPTED:
             typer.echo("interrupted", err=True)
         return code
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command as the help lists it; its module is imported when it is run.
+
+    Parameters
+    ----------
+    name : str
+        Name of the command, of its function, and with ``_`` before it of its module.
+    summary : str
+        First line of the function's docstring.
+    example : str
+    """
+
+    name: str
+    summary: str
+    example: str
+
+    def load(self) -> Any:
+        """Import the function and read its options."""
+        module = import_module(f"localsvm.cli._{self.name}")
+        app = typer.Typer(add_completion=False)
+        settings = {"help_option_names": ["--help", "-h"]}
+        app.command(
+            self.name, epilog=f"Example: {self.example}", context_settings=settings
+        )(getattr(module, self.name))
+        return typer.main.get_command(app)
+
+    def listing(self) -> TyperCommand:
+        """Stand-in that knows what the list of commands shows."""
+        return TyperCommand(self.name, help=self.summary)
+
+
+class LazyCommands(Commands):
+    """Commands that are listed and completed without being imported."""
+
+    listed: ClassVar[tuple[Command, ...]] = ()
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = {each.name: each.listing() for each in self.listed}
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import a command."""
+        return _load(self.listed, cmd_name)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """List the commands by their summaries."""
+        self._as_listed().format_help(ctx, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Complete the name of a command or an option."""
+        listing = self._as_listed()
+        return listing.shell_complete(typer.Context(listing), incomplete)
+
+    def _as_listed(self) -> TyperGroup:
+        return TyperGroup(
+            name=self.name,
+            help=self.help,
+            epilog=self.epilog,
+            params=self.params,
+            commands=dict(self.commands),
+            rich_markup_mode=self.rich_markup_mode,
+        )
+
+
+@cache
+def _load(listed: tuple[Command, ...], name: str) -> Any:
+    return next((each.load() for each in listed if each.name == name), None)
 
 
 def show_help_without_command(context: typer.Context) -> None:

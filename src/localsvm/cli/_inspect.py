@@ -41,7 +41,7 @@ def inspect(
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Tell what a model, recipe, shared summary or ledger file holds.
+    """Describe a model, recipe, shared summary or ledger file.
 
     Files are plain data and reading one runs no code, whoever made it.
     """

@@ -9,7 +9,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from localsvm.cli._group import misuse
-from localsvm.estimators import DEFAULT_METHOD, METHODS, method_named
+from localsvm.estimators import (
+    DEFAULT_METHOD,
+    METHODS,
+    PaperGate,
+    SoftmaxGate,
+    method_named,
+)
 
 if TYPE_CHECKING:
 
@@ -22,6 +28,8 @@ else:
 
 AUTO = Method("auto")
 _OWN_OPTIONS = {"random_state": "--seed", "n_jobs": "--jobs", "max_time": "--max-time"}
+# Objects that a name stands for, whose parameters are set as ``gate__levels``.
+_NAMED = {"gate": {"softmax": SoftmaxGate, "paper": PaperGate}}
 _WORDS = {"true": True, "false": False, "none": None, "inf": math.inf}
 
 
@@ -36,6 +44,7 @@ def make_estimator(
     """Make the estimator of a method, and check its parameters before rows are read."""
     chosen = DEFAULT_METHOD if method is AUTO else method_named(method.value)
     estimator = chosen.estimator(random_state=seed, n_jobs=jobs, max_time=max_time)
+    settings = _open_named(estimator, settings)
     estimator.set_params(**_parameters(estimator, settings))
     try:
         estimator._check_settings()
@@ -52,8 +61,25 @@ def split_pair(text: str, option: str, form: str) -> tuple[str, str]:
     return name, value
 
 
+def _open_named(estimator: Any, settings: Sequence[str]) -> list[str]:
+    """Replace a name by its object where ``--set`` sets a parameter of that object.
+
+    Returns the settings that are left.
+    """
+    left = list(settings)
+    for outer in _NAMED.keys() & estimator.get_params(deep=False):
+        if any(text.startswith(f"{outer}__") for text in left):
+            named = [text for text in left if text.startswith(f"{outer}=")]
+            names = [text.partition("=")[2] for text in named]
+            name = names[-1] if names else getattr(estimator, outer)
+            if name in _NAMED[outer]:
+                estimator.set_params(**{outer: _NAMED[outer][name]()})
+                left = [text for text in left if text not in named]
+    return left
+
+
 def _parameters(estimator: Any, settings: Sequence[str]) -> dict[str, Any]:
-    known = list(estimator.get_params(deep=False))
+    known = list(estimator.get_params())
     parameters = {}
     for text in settings:
         name, value = split_pair(text, "--set", "PARAMETER=VALUE, for instance C=10")

@@ -60,7 +60,7 @@ def predict(
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Predict the class of each row of a table, as raw as that of the fit.
+    """Predict a class for every row.
 
     Rows are read and written in batches: tables may be longer than memory.
     """

@@ -4,20 +4,18 @@ from localsvm.cluster._cells import CellTree as CellTree, squared_gaps as square
 from localsvm.cluster._centers import NearestCenters as NearestCenters
 from localsvm.cluster._gaussian_summary import GaussianSummary
 from localsvm.cluster._local_coordinates import RIDGE as RIDGE, LocalCoordinates
-from localsvm.cluster._neighborhood_cover import (
+from localsvm.cluster._neighborhoods import (
     SEARCHES as SEARCHES,
     Cover as Cover,
-    NeighborhoodCover,
-    cover_rows as cover_rows,
-    neighborhood_sizes as neighborhood_sizes,
-)
-from localsvm.cluster._neighbors import (
     KernelNeighbors,
+    NeighborhoodCover,
     ShortListNeighbors,
     TreeNeighbors,
+    cover_rows as cover_rows,
     find_neighbors as find_neighbors,
     fit_search as fit_search,
     make_search as make_search,
+    neighborhood_sizes as neighborhood_sizes,
 )
 from localsvm.cluster._parallel_kmeans import ParallelKMeans
 from localsvm.cluster._pddp import PDDP, SplitTree as SplitTree

@@ -12,14 +12,14 @@ from scipy.spatial.distance import cdist
 
 from localsvm._threads import map_row_blocks
 from localsvm.cluster._centers import NearestCenters
-from localsvm.cluster._regions import RegionCodes
+from localsvm.cluster._regions import LearnedRegions, RegionCodes
 
 RIDGE = 1e-4
 # Squared distance to the nearest anchor over that to the farthest of the nearest.
 _CLOSE = 1e-6
 
 
-class LocalCoordinates:
+class LocalCoordinates(LearnedRegions):
     r"""The nearest few anchors of each row, with weights that sum to one.
 
     Parameters
@@ -43,6 +43,8 @@ class LocalCoordinates:
     an anchor, too.
     """
 
+    is_hard = False
+
     def __init__(self, centers: NDArray[Any], *, n_nearest: int, coding: str) -> None:
         self.centers = centers
         self.n_regions = centers.shape[0]
@@ -54,12 +56,19 @@ class LocalCoordinates:
         """Squared distances between anchors."""
         return np.asarray(cdist(self.centers, self.centers, "sqeuclidean"))
 
-    def learn(
-        self, X: Any, sample_weight: NDArray[np.float64], n_jobs: int | None = None
-    ) -> RegionCodes:
-        """Code the training rows; nothing depends on their weights."""
-        del sample_weight
-        return self.code(X, n_jobs)
+    def search(
+        self, X: Any, n_jobs: int | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.float64]]:
+        """Nearest anchors and their weights; nothing depends on the distance."""
+        codes = self.code(X, n_jobs)
+        return codes.regions, codes.weights, np.zeros(X.shape[0])
+
+    def adapt(self, mean_distance: float, n_found: int) -> None:
+        """Learn nothing: the code of a row depends on the anchors only."""
+
+    def weights(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Weights as the search found them."""
+        return scores
 
     def code(self, X: Any, n_jobs: int | None = None) -> RegionCodes:
         """Nearest anchors of each row and their weights."""

@@ -30,7 +30,7 @@ from localsvm._threads import (
     map_in_threads,
     single_threaded_libraries,
 )
-from localsvm.cluster._principal import principal_direction
+from localsvm.cluster._principal import principal_direction, scatter_around
 from localsvm.rows import distinct_rows, merge_weights
 
 _HASH_SEED = 0
@@ -295,7 +295,7 @@ class _WeightedRows:
             mean = rows.T @ weight / weight.sum()
             if len(members) == 1:  # the quotient may not be the row to the last bit
                 mean = np.asarray(rows.sum(axis=0), dtype=np.float64).ravel()
-            scatter = _scatter(rows, weight, mean)
+            scatter = scatter_around(rows, weight, mean)
         if not np.isfinite(scatter):
             raise ValueError(
                 "Weighted sums of squares are not finite: X or sample_weight has "
@@ -384,19 +384,3 @@ def _project(
             else np.einsum("ij,j->i", block, direction)
         )
     return projection
-
-
-def _scatter(
-    rows: Any, weight: NDArray[np.float64], mean: NDArray[np.float64]
-) -> float:
-    """Weighted sum of squared distances to the mean; dense rows are overwritten."""
-    if not sparse.issparse(rows):
-        rows -= mean
-        return float(weight @ np.einsum("ij,ij->i", rows, rows))
-    # Entries that are not stored deviate by the mean. A difference of sums of squares
-    # would be shorter, and cancel.
-    entry_weight = np.repeat(weight, np.diff(rows.indptr))
-    stored = np.bincount(rows.indices, weights=entry_weight, minlength=len(mean))
-    deviation = np.square(rows.data - mean[rows.indices])
-    absent = np.maximum(weight.sum() - stored, 0.0)
-    return float(entry_weight @ deviation + absent @ np.square(mean))

@@ -113,3 +113,19 @@ def _ritz_vector(
         if rest * abs(vectors[-1, 0]) <= _TOLERANCE * max(values[0], 0.0):
             return known.T @ vectors[:, 0], True
     return basis.T @ vectors[:, 0], False
+
+
+def scatter_around(
+    rows: Any, weight: NDArray[np.float64], mean: NDArray[np.float64]
+) -> float:
+    """Weighted sum of squared distances to the mean; dense rows are overwritten."""
+    if not sparse.issparse(rows):
+        rows -= mean
+        return float(weight @ np.einsum("ij,ij->i", rows, rows))
+    # Entries that are not stored deviate by the mean. A difference of sums of squares
+    # would be shorter, and cancel.
+    entry_weight = np.repeat(weight, np.diff(rows.indptr))
+    stored = np.bincount(rows.indices, weights=entry_weight, minlength=len(mean))
+    deviation = np.square(rows.data - mean[rows.indices])
+    absent = np.maximum(weight.sum() - stored, 0.0)
+    return float(entry_weight @ deviation + absent @ np.square(mean))

@@ -25,7 +25,41 @@ class RegionCodes:
     weights: NDArray[Any]
 
 
-class HardRegions:
+class LearnedRegions:
+    """How training rows are coded, in one go or block by block.
+
+    ``search`` finds the regions of rows, ``adapt`` learns from what was found in all
+    training rows, and ``weights`` turns the scores of the search into a code.
+    """
+
+    def learn(
+        self, X: Any, sample_weight: NDArray[np.float64], n_jobs: int | None = None
+    ) -> RegionCodes:
+        """Search, adapt to the rows, and code them."""
+        regions, scores, distance = self.search(X, n_jobs)
+        mean = float(np.average(distance, weights=sample_weight))
+        self.adapt(mean, int(regions[:, 0].max()) + 1)
+        return RegionCodes(regions, self.weights(scores))
+
+    def search(
+        self, X: Any, n_jobs: int | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.float64]]:
+        """Nearest regions of rows, their scores, and the distance to the nearest one.
+
+        The scores are for :meth:`weights`, the distance is squared.
+        """
+        raise NotImplementedError
+
+    def adapt(self, mean_distance: float, n_found: int) -> None:
+        """Learn from the mean distance and the number of regions that were found."""
+        raise NotImplementedError
+
+    def weights(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Weights that belong to the scores of the nearest regions."""
+        raise NotImplementedError
+
+
+class HardRegions(LearnedRegions):
     """One region per row: the label that a clusterer predicts.
 
     Parameters
@@ -40,6 +74,7 @@ class HardRegions:
     n_regions : int
     """
 
+    is_hard = True
     n_nearest = 1
 
     def __init__(self, clusterer: Any) -> None:
@@ -63,15 +98,22 @@ class HardRegions:
             )
         return labels.astype(np.intp, copy=False)
 
-    def learn(
-        self, X: Any, sample_weight: NDArray[np.float64], n_jobs: int | None = None
-    ) -> RegionCodes:
-        """Fix the number of regions and code the training rows."""
-        del sample_weight
+    def search(
+        self, X: Any, n_jobs: int | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.float64]]:
+        """Region of each row; score one and distance zero, which nothing depends on."""
         codes = self.code(X, n_jobs)
+        return codes.regions, codes.weights, np.zeros(X.shape[0])
+
+    def adapt(self, mean_distance: float, n_found: int) -> None:
+        """Fix the number of regions."""
+        del mean_distance
         n_centers = 0 if self.centers is None else len(self.centers)
-        self.n_regions = max(int(codes.regions.max()) + 1, n_centers)
-        return codes
+        self.n_regions = max(n_found, n_centers)
+
+    def weights(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """One for the region of each row."""
+        return scores
 
     def code(self, X: Any, n_jobs: int | None = None) -> RegionCodes:
         """Region of each row, with weight one."""
@@ -80,7 +122,7 @@ class HardRegions:
         return RegionCodes(regions, np.ones(regions.shape, dtype=X.dtype))
 
 
-class SoftRegions:
+class SoftRegions(LearnedRegions):
     r"""The nearest few centres of each row, with weights.
 
     The weights are :math:`\mathrm{softmax}(-\tau \|x - c_l\|^2)` over the nearest
@@ -95,6 +137,8 @@ class SoftRegions:
         training rows to their nearest centre.
     """
 
+    is_hard = False
+
     def __init__(
         self, centers: NDArray[Any], *, n_nearest: int, sharpness: float
     ) -> None:
@@ -104,27 +148,17 @@ class SoftRegions:
         self.sharpness = sharpness
         self.tau = 1.0
 
-    def learn(
-        self, X: Any, sample_weight: NDArray[np.float64], n_jobs: int | None = None
-    ) -> RegionCodes:
-        """Set ``tau`` from the training rows and code them."""
-        regions, scores, distance = self.search(X, n_jobs)
-        self.adapt(float(np.average(distance, weights=sample_weight)))
-        return RegionCodes(regions, self.soften(scores))
-
     def search(
         self, X: Any, n_jobs: int | None = None
     ) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.float64]]:
-        """Nearest regions of rows, their scores, and the distance to the nearest one.
-
-        The scores are for :meth:`soften`, the distance is squared.
-        """
+        """Find the nearest regions, their scores, and the distance to the first."""
         search = NearestCenters(self.centers, X.dtype, n_jobs)
         regions, scores = search.search(X, self.n_nearest)
         return regions, scores, search.squared_distances(X, scores[:, 0])
 
-    def adapt(self, mean_distance: float) -> None:
+    def adapt(self, mean_distance: float, n_found: int) -> None:
         """Set ``tau`` by the mean squared distance of rows to their nearest centre."""
+        del n_found
         # Rows that all lie on centres need no softness; any positive tau will do.
         self.tau = self.sharpness / mean_distance if mean_distance > 0 else 1.0
 
@@ -132,9 +166,9 @@ class SoftRegions:
         """Nearest regions of each row and their weights."""
         search = NearestCenters(self.centers, X.dtype, n_jobs)
         regions, scores = search.search(X, self.n_nearest)
-        return RegionCodes(regions, self.soften(scores))
+        return RegionCodes(regions, self.weights(scores))
 
-    def soften(self, scores: NDArray[Any]) -> NDArray[Any]:
+    def weights(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Weights that belong to the scores of the nearest regions."""
         weights: NDArray[Any] = np.exp(-self.tau * (scores - scores[:, :1]))
         weights /= np.linalg.norm(weights, axis=1, keepdims=True)

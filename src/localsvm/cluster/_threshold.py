@@ -242,14 +242,13 @@ class ThresholdClustering(ClusterMixin, BaseEstimator):
         found = _core.scan_threshold(
             as_rows(X), weight, before.centers, before.sums, before.weights, options
         )
-        _check_sums(found, weight)
-        shape = len(found["masses"]), X.shape[1]
-        self.cluster_centers_ = found["centers"].reshape(shape)
-        self._sums = found["sums"].reshape(shape)
-        self.cluster_weights_ = found["masses"]
-        self.threshold_ = found["threshold"]
-        self.labels_ = found["labels"]
-        self.moved_to_ = found["moved_to"]
+        _check_sums(found.sums, found.masses, weight)
+        self.cluster_centers_ = found.centers
+        self._sums = found.sums
+        self.cluster_weights_ = found.masses
+        self.threshold_ = found.threshold
+        self.labels_ = found.labels
+        self.moved_to_ = found.moved_to
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -258,8 +257,10 @@ class ThresholdClustering(ClusterMixin, BaseEstimator):
         return tags
 
 
-def _check_sums(found: dict[str, Any], weight: NDArray[np.float64]) -> None:
-    if not all(np.isfinite(found[name]).all() for name in ("sums", "masses")):
+def _check_sums(
+    sums: NDArray[np.float64], masses: NDArray[np.float64], weight: NDArray[np.float64]
+) -> None:
+    if not (np.isfinite(sums).all() and np.isfinite(masses).all()):
         raise ValueError(
             f"sample_weight has values up to {weight.max():.3g}, too large for the "
             "weighted sums of the rows. Divide the weights by their mean."

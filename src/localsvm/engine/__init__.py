@@ -1,8 +1,7 @@
 """Where rows are worked on: threads, files that are streamed, a Dask cluster."""
 
-from localsvm.engine._block import Block, Labels as Labels
 from localsvm.engine._blocks import Blocks, Partitions as Partitions
-from localsvm.engine._checkpoint import Checkpoint, Statistics as Statistics
+from localsvm.engine._checkpoints import Checkpoint, Statistics as Statistics
 from localsvm.engine._drivers import cancel_event
 from localsvm.engine._lazy import is_lazy, predict_lazily
 from localsvm.engine._memory import MemoryNeed
@@ -10,8 +9,10 @@ from localsvm.engine._open import is_partitioned, open_partitions
 from localsvm.engine._options import options
 from localsvm.engine._queries import predict_blocks
 from localsvm.engine._record import Arrays as Arrays, Record as Record
-from localsvm.engine._source import Batches
-from localsvm.engine._spool import (
+from localsvm.engine._sources import (
+    Batches,
+    Block,
+    Labels as Labels,
     read_array,
     read_rows,
     save_array,

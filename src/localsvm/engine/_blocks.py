@@ -7,12 +7,19 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar
 
 import numpy as np
 
 from localsvm._progress import stage as progress_stage
-from localsvm.engine._checkpoint import Checkpoint, Statistics
+from localsvm.engine._checkpoints import (
+    Checkpoint,
+    Digests,
+    KnownBlocks,
+    call_and_digest,
+    digest_block,
+    merge_digested,
+)
 from localsvm.engine._drivers import (
     Driver,
     InlineDriver,
@@ -21,29 +28,27 @@ from localsvm.engine._drivers import (
     collapse,
     push_result,
 )
-from localsvm.engine._identity import digest_block
-from localsvm.engine._known_blocks import (
-    Digests,
-    KnownBlocks,
-    call_and_digest,
-    merge_digested,
-)
 from localsvm.engine._memory import (
     MemoryNeed,
     room_of_process,
     tasks_that_fit,
     times_that_fit,
 )
+from localsvm.engine._merging import (
+    GROUP_HEIGHT,
+    as_state,
+    cut_groups,
+    merge_records,
+    record_of,
+    restore,
+)
 from localsvm.engine._options import EngineOptions
-from localsvm.engine._record import Record
-from localsvm.engine._source import MemoryPart, Source
+from localsvm.engine._sources import MemoryPart, Source
 from localsvm.engine._store import FolderStore, MemoryStore, Store
 from localsvm.rows import Rows
 
 Result = TypeVar("Result")
 
-# Partitions that are merged where they are; of a tree, so a power of two.
-_GROUP_HEIGHT = 3
 # A partition as it is read, and its rows as they are hashed.
 _COPIES_TO_VERIFY = 2.0
 
@@ -159,17 +164,17 @@ class Blocks:
         Record
             Of the rows of all blocks.
         """
-        kind = _record_of(function)
-        merge: Merge = _merge_records
+        kind = record_of(function)
+        merge: Merge = merge_records
         if kind is None:
             merge, arguments = arguments[0], arguments[1:]
-        groups = _groups(self._numbered)
-        done, pending = _restore(self.checkpoint, stage, kind)
+        groups = cut_groups(self._numbered)
+        done, pending = restore(self.checkpoint, stage, kind)
         results = self._merged(
             f"{self.name}-{stage}", function, merge, groups[done:], arguments
         )
         for number, result in enumerate(results, start=done + 1):
-            push_result(pending, _GROUP_HEIGHT, result, merge)
+            push_result(pending, GROUP_HEIGHT, result, merge)
             self._save(stage, number, pending, is_last=number == len(groups))
         whole: Result | None = collapse(pending, merge)
         if whole is None:
@@ -377,7 +382,7 @@ class Blocks:
             return
         assert self._known is not None
         self._known.save()
-        self.checkpoint.save(stage, _as_state(n_groups, pending), now=True)
+        self.checkpoint.save(stage, as_state(n_groups, pending), now=True)
 
     def _make_folder(self) -> Path:
         if self.checkpoint is not None:
@@ -391,51 +396,3 @@ class Blocks:
 
 
 Partitions = Blocks
-
-
-def _groups(parts: Sequence[NumberedPart]) -> list[Sequence[NumberedPart]]:
-    size = 2**_GROUP_HEIGHT
-    return [parts[first : first + size] for first in range(0, len(parts), size)]
-
-
-def _as_state(n_groups: int, pending: list[tuple[int, Any]]) -> Statistics:
-    """Put merged groups into one dict of arrays."""
-    state: Statistics = {
-        "groups": np.array(n_groups),
-        "heights": np.array([height for height, _ in pending], dtype=np.int64),
-    }
-    for index, (_, result) in enumerate(pending):
-        arrays = result.as_arrays() if isinstance(result, Record) else result
-        for key, array in (arrays or {}).items():
-            state[f"{index}:{key}"] = array
-    return state
-
-
-def _merge_records(first: Record, second: Record) -> Record:
-    return first.merge(second)
-
-
-def _record_of(function: Callable[..., Any]) -> type[Record] | None:
-    """Kind of record that a function of a block returns, by its annotation."""
-    kind = get_type_hints(function).get("return")
-    return kind if isinstance(kind, type) and issubclass(kind, Record) else None
-
-
-def _restore(
-    checkpoint: Checkpoint | None, stage: str, kind: type[Record] | None
-) -> tuple[int, list[tuple[int, Any]]]:
-    """How many groups are merged already, and what waits for a partner."""
-    state = checkpoint.load(stage) if checkpoint is not None else None
-    if state is None:
-        return 0, []
-    pending: list[tuple[int, Any]] = []
-    for index, height in enumerate(state["heights"].tolist()):
-        prefix = f"{index}:"
-        own = {
-            key.removeprefix(prefix): array
-            for key, array in state.items()
-            if key.startswith(prefix)
-        }
-        known = kind.from_arrays(own) if kind is not None and own else own
-        pending.append((height, known or None))
-    return int(state["groups"]), pending

@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 
 from localsvm._extras import require
-from localsvm.engine._block import Block, make_block
-from localsvm.engine._columns import missing_column
 from localsvm.engine._drivers import (
     Driver,
     Merge,
@@ -25,7 +23,15 @@ from localsvm.engine._drivers import (
     read_and_call,
 )
 from localsvm.engine._memory import MemoryRoom
-from localsvm.engine._source import Part, Source, frame_names, rows_dtype
+from localsvm.engine._sources import (
+    Block,
+    Part,
+    Source,
+    frame_names,
+    make_block,
+    missing_column,
+    rows_dtype,
+)
 
 _RETRIES = 2
 # A Python process with this package loaded, before it has seen any data.

@@ -14,7 +14,7 @@ from typing import Any
 
 from localsvm._threads import single_threaded_libraries
 from localsvm.engine._memory import MemoryRoom, room_of_process
-from localsvm.engine._source import Part
+from localsvm.engine._sources import Part
 
 Merge = Callable[[Any, Any], Any]
 NumberedPart = tuple[int, Part]

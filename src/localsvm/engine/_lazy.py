@@ -8,7 +8,7 @@ import numpy as np
 
 from localsvm._extras import require
 from localsvm.engine._dask import is_dask_array, is_dask_frame
-from localsvm.engine._source import rows_dtype
+from localsvm.engine._sources import rows_dtype
 
 
 def is_lazy(X: Any) -> bool:

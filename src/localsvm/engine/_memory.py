@@ -7,7 +7,7 @@ import resource
 from dataclasses import dataclass
 from pathlib import Path
 
-from localsvm.engine._source import Source
+from localsvm.engine._sources import Source
 from localsvm.exceptions import NotEnoughMemoryError
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from localsvm._threads import effective_n_jobs
 from localsvm.engine._blocks import Partitions
-from localsvm.engine._checkpoint import Checkpoint
+from localsvm.engine._checkpoints import Checkpoint, describe, locked_folder
 from localsvm.engine._dask import (
     DaskDriver,
     active_client,
@@ -21,12 +21,15 @@ from localsvm.engine._dask import (
     open_dask,
 )
 from localsvm.engine._drivers import Driver, ThreadDriver
-from localsvm.engine._identity import describe
-from localsvm.engine._lock import locked_folder
 from localsvm.engine._options import EngineOptions, current_options
-from localsvm.engine._parquet import is_dataset, open_parquet
-from localsvm.engine._source import Batches, Source, open_batches
-from localsvm.engine._spool import spool
+from localsvm.engine._sources import (
+    Batches,
+    Source,
+    is_dataset,
+    open_batches,
+    open_parquet,
+    spool,
+)
 
 
 def is_partitioned(X: Any) -> bool:

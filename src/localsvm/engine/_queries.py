@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from localsvm._extras import require
 from localsvm.engine._options import current_options
-from localsvm.engine._parquet import is_dataset, open_queries
-from localsvm.engine._source import Batches
+from localsvm.engine._sources import Batches, is_dataset, open_queries
 
 
 def predict_blocks(model: Any, method: str, X: Any) -> NDArray[Any]:

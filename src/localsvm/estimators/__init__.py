@@ -3,19 +3,27 @@
 from localsvm.estimators._local import (
     BaseLocalSVC as BaseLocalSVC,
     GlobalModel as GlobalModel,
+    LocalModel as LocalModel,
     LocalSVC,
     LocalSVCCV,
+    NeighborIndex as NeighborIndex,
     NeighborSVC,
     Router as Router,
 )
 from localsvm.estimators._mixture import (
     CenterGate as CenterGate,
+    LinearGate as LinearGate,
     MixtureModel as MixtureModel,
     MixtureSVC,
-    SoftmaxGate as SoftmaxGate,
+    PaperGate,
+    SoftmaxGate,
     TwoLevelGate as TwoLevelGate,
 )
-from localsvm.estimators._reduced import ReducedSVC
+from localsvm.estimators._reduced import (
+    ReducedModel as ReducedModel,
+    ReducedSVC,
+    Reduction,
+)
 from localsvm.estimators._regional import (
     BaseRegionalSVC as BaseRegionalSVC,
     ClusteredSVC,
@@ -39,6 +47,7 @@ from localsvm.estimators._staged import (
 )
 from localsvm.estimators._support_cluster import (
     ClusterMachine as ClusterMachine,
+    SupportClusterFit as SupportClusterFit,
     SupportClusterSVC,
     as_gaussians as as_gaussians,
 )
@@ -53,7 +62,10 @@ __all__ = [
     "LocallyLinearSVC",
     "MixtureSVC",
     "NeighborSVC",
+    "PaperGate",
     "ReducedSVC",
+    "Reduction",
+    "SoftmaxGate",
     "StagedSVC",
     "SupportClusterSVC",
 ]

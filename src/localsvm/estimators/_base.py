@@ -54,8 +54,6 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
     # Range of the training rows, by column; not known of rows in partitions.
     feature_range_: NDArray[np.float64]
     integer_features_: NDArray[np.bool_]
-    # Whether the parameter ``metric`` is a transformer that maps the rows first.
-    _takes_metric = True
     # Whether columns of very different scales are worth a warning.
     _warns_of_scales = True
 
@@ -136,7 +134,7 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _check_settings(self) -> None:
         """Refuse a parameter whose value is wrong whatever the rows are."""
-        if self._takes_metric:
+        if hasattr(self, "metric"):
             check_parameters(self, metric=METRICS)
         self._check_parameters()
 
@@ -220,13 +218,13 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _warn_of_scales(self, X: Any) -> None:
         """Warn of columns that distances and penalties would not see."""
-        mapped = self._takes_metric and self.metric is not None
+        mapped = getattr(self, "metric", None) is not None
         if self._warns_of_scales and not mapped:
             warn_if_unscaled(X, getattr(self, "feature_names_in_", None))
 
     def _learn_metric(self, rows: Rows, clock: StageClock) -> Rows:
         """Fit the metric, if there is one, and map the rows."""
-        if not self._takes_metric:
+        if not hasattr(self, "metric"):
             return rows
         self.metric_ = None
         if self.metric is None:
@@ -241,34 +239,14 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         self, y: NDArray[Any], class_index: NDArray[Any], weight: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Weights times class weights, of two classes at least and not all zero."""
-        if len(self.classes_) < 2:
-            raise ValueError(
-                "The number of classes has to be greater than one; got "
-                f"{len(self.classes_)} class ({self.classes_.tolist()[0]!r})."
-            )
-        own = self._class_weight(y, weight)[class_index]
-        penalty_weight: NDArray[np.float64] = weight * own
-        if not penalty_weight.any():
-            raise ValueError(
-                f"class_weight={self.class_weight!r} leaves no row with a positive "
-                "weight; expected at least one class of the data above 0."
-            )
-        return penalty_weight
+        del y
+        return weigh_rows(self.class_weight, self.classes_, class_index, weight)
 
     def _class_weight(
         self, y: NDArray[Any], weight: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Weight of each class; "balanced" counts rows by their sample weight."""
-        class_weight: Any = self.class_weight
-        if isinstance(class_weight, str):
-            mass = np.array([weight[y == label].sum() for label in self.classes_])
-            present = mass > 0
-            balanced = np.ones(len(mass))
-            balanced[present] = weight.sum() / (present.sum() * mass[present])
-            return balanced
-        return np.asarray(
-            compute_class_weight(class_weight, classes=self.classes_, y=y), dtype=float
-        )
+        return weigh_classes(self.class_weight, self.classes_, y, weight)
 
     def _check_query_rows(self, X: Any) -> Any:
         """Validate the rows and map them by the metric."""
@@ -280,7 +258,7 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
                 "decision_function take partitions as well."
             )
         rows = check_rows(self, X, reset=False)
-        return map_rows(self.metric_, rows) if self._takes_metric else rows
+        return map_rows(getattr(self, "metric_", None), rows)
 
     def _touching(
         self, X: Any, gradient: NDArray[Any]
@@ -291,7 +269,7 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         dense = X.toarray() if sparse.issparse(X) else X
         intercept = self._decide(X) - np.einsum("ipj,ij->ip", gradient, dense)
-        metric = self.metric_ if self._takes_metric else None
+        metric = getattr(self, "metric_", None)
         return in_columns(metric, gradient, self.n_features_in_), intercept
 
     def _draw_seed(self) -> int:
@@ -301,6 +279,46 @@ class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def weigh_rows(
+    class_weight: Any,
+    classes: NDArray[Any],
+    class_index: NDArray[Any],
+    weight: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Weights times class weights, of two classes at least and not all zero."""
+    if len(classes) < 2:
+        raise ValueError(
+            "The number of classes has to be greater than one; got "
+            f"{len(classes)} class ({classes.tolist()[0]!r})."
+        )
+    own = weigh_classes(class_weight, classes, classes[class_index], weight)
+    penalty_weight: NDArray[np.float64] = weight * own[class_index]
+    if not penalty_weight.any():
+        raise ValueError(
+            f"class_weight={class_weight!r} leaves no row with a positive "
+            "weight; expected at least one class of the data above 0."
+        )
+    return penalty_weight
+
+
+def weigh_classes(
+    class_weight: Any,
+    classes: NDArray[Any],
+    y: NDArray[Any],
+    weight: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Weight of each class; "balanced" counts rows by their sample weight."""
+    if isinstance(class_weight, str):
+        mass = np.array([weight[y == label].sum() for label in classes])
+        present = mass > 0
+        balanced = np.ones(len(mass))
+        balanced[present] = weight.sum() / (present.sum() * mass[present])
+        return balanced
+    return np.asarray(
+        compute_class_weight(class_weight, classes=classes, y=y), dtype=float
+    )
 
 
 def winning_labels(classes: NDArray[Any], scores: NDArray[Any]) -> NDArray[Any]:

@@ -190,6 +190,7 @@ METHODS = (
         guide="locally_linear",
         golden="anchors",
         is_top_level=False,
+        on_blocks="as `ClusteredSVC`",
     ),
 )
 DEFAULT_METHOD = METHODS[0]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from localsvm._clock import StageClock
 from localsvm.engine import Partitions, Statistics
-from localsvm.passes._survey import count_part, merge_counts
+from localsvm.passes._survey import count_rows
 
 
 class PartFit:
@@ -30,11 +30,7 @@ class PartFit:
 
     def _count_rows(self) -> int:
         """Give the number of rows, from a pass of its own if the source has none."""
-        n_rows = self.rows.source.n_rows
-        if n_rows is None:
-            counted = self.rows.reduce(count_part, merge_counts, stage="count")
-            n_rows = int(counted["n_rows"])
-        return n_rows
+        return count_rows(self.rows)
 
     def _accept(self, found: Statistics, mass: NDArray[Any]) -> NDArray[Any]:
         """Check classes, their weights and the scales of the columns.

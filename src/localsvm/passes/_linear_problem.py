@@ -1,53 +1,51 @@
-"""SVMs on rows in the files of partitions: what runs on the workers, and its files."""
+"""Linear SVMs on blocks of rows: what runs on the workers, and what they store."""
 
 from __future__ import annotations
 
-import os
-import secrets
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.engine import Statistics, cancel_event, save_array
+from localsvm.engine import FolderStore, Record, Store, cancel_event
 from localsvm.solvers import CodedRows, CodedTask, SelectiveDescent, SolverOptions
 
-# The duals that rows of a partition start with, given the number of the task, that of
-# the partition, and the rows.
+# The duals that rows of a block start with, given the number of the task, that of the
+# block, and the rows.
 Start = Callable[[int, int, CodedRows], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
-class PartProblem:
-    """SVMs on the rows of all partitions; can be sent to workers.
+class BlockProblem:
+    """SVMs on the rows of all blocks; can be sent to workers.
 
     Attributes
     ----------
-    folder : Path
-        That all workers see.
     name : str
-        Names of files begin with it.
+        Keys of the store begin with it.
     read : callable
-        ``read(number)`` gives the rows of a partition, always the same.
+        ``read(number)`` gives the rows of a block, always the same.
     tasks : tuple of CodedTask
         The SVMs. They see the same rows and have their own duals and weights.
-    sizes : ndarray of shape (n_partitions,)
+    sizes : ndarray of shape (n_blocks,)
         Rows that ``read`` gives.
     n_features : int
     capacity : int
         Rows of a solve that are new to it.
     options : SolverOptions
         ``tol`` is the relative duality gap wanted; the loss is that of the tasks.
+    store : Store or None, default=None
+        That of the blocks.
+    folder : Path or None, default=None
+        Folder of the store, if that is not given.
     """
 
-    folder: Path
     name: str
     read: Callable[[int], CodedRows]
     tasks: tuple[CodedTask, ...]
@@ -55,10 +53,20 @@ class PartProblem:
     n_features: int
     capacity: int
     options: SolverOptions
+    store: Store | None = None
+    folder: Path | None = None
+
+    @property
+    def kept(self) -> Store:
+        """Where weight vectors and duals are."""
+        if self.store is None:
+            assert self.folder is not None
+            return FolderStore(self.folder)
+        return self.store
 
     @cached_property
     def places(self) -> dict[int, slice]:
-        """Places of the rows of each partition that has some, among all rows."""
+        """Places of the rows of each block that has some, among all rows."""
         starts = np.concatenate([[0], np.cumsum(self.sizes)]).tolist()
         return {
             number: slice(starts[number], starts[number + 1])
@@ -70,56 +78,60 @@ class PartProblem:
         own = self.tasks[task]
         return own.n_nodes, own.n_vectors, self.n_features + 1
 
-    def vectors_file(self, task: int, version: int) -> Path:
-        """File of the weight vectors of a task after so many passes."""
-        return self.folder / f"{self.name}-vectors-{task}-{version}.npy"
+    def keys(self, task: int, version: int) -> tuple[str, str]:
+        """Keys of the weight vectors and the duals of a task after a pass."""
+        return (
+            f"{self.name}-vectors-{task}-{version}",
+            f"{self.name}-duals-{task}-{version}",
+        )
 
-    def duals_file(self, task: int, version: int) -> Path:
-        """File of the duals of a task after so many passes."""
-        return self.folder / f"{self.name}-duals-{task}-{version}.npy"
-
-    def files(self, task: int, version: int) -> list[Path]:
-        """All files of a task after so many passes."""
-        return [self.vectors_file(task, version), self.duals_file(task, version)]
+    def vectors(self, task: int, version: int) -> NDArray[np.float64]:
+        """Weight vectors of a task after a pass; not to be changed."""
+        return np.asarray(self.kept.get(self.keys(task, version)[0])["values"])
 
     def duals(self, task: int, version: int, number: int) -> NDArray[np.float64]:
-        """Duals of the rows of a partition, of shape (n_vectors, n_rows)."""
-        stored = np.load(self.duals_file(task, version), mmap_mode="r")
+        """Duals of the rows of a block, of shape (n_vectors, n_rows)."""
+        stored = self.kept.get(self.keys(task, version)[1], mapped=True)["values"]
         return np.array(stored[:, self.places[number]])
+
+    def drop(self, task: int, version: int) -> None:
+        """Remove the weight vectors and the duals of a task after a pass."""
+        for key in self.keys(task, version):
+            self.kept.drop(key)
 
 
 @dataclass(frozen=True)
-class PartDuals:
+class BlockDuals:
     """Duals of a solution, as a start for another of the same rows.
 
     Attributes
     ----------
-    problem : PartProblem
+    problem : BlockProblem
     versions : tuple of int
         Passes of each task.
     """
 
-    problem: PartProblem
+    problem: BlockProblem
     versions: tuple[int, ...]
 
     def __call__(
         self, task: int, number: int, rows: CodedRows | None = None
     ) -> NDArray[np.float64]:
-        """Duals of the rows of a partition, of shape (n_vectors, n_rows)."""
+        """Duals of the rows of a block, of shape (n_vectors, n_rows)."""
         del rows
         return self.problem.duals(task, self.versions[task], number)
 
 
 def run_pass(
-    item: tuple[int, int, float], problem: PartProblem, deadline: float | None
+    item: tuple[int, int, float], problem: BlockProblem, deadline: float | None
 ) -> int:
-    """Take a task over all partitions once, from one version of its files to the next.
+    """Take a task over all blocks once, from one version of its arrays to the next.
 
     Parameters
     ----------
     item : tuple
         Number of the task, of the passes before, and the primal objective after them.
-    problem : PartProblem
+    problem : BlockProblem
     deadline : float or None
         Time, as of ``time.time``, after which the rest of the pass is left out.
 
@@ -130,75 +142,84 @@ def run_pass(
     """
     number, version, objective = item
     cancel = cancel_event()
-    target = problem.duals_file(number, version + 1)
-    temporary = _temporary(target)
-    shutil.copyfile(problem.duals_file(number, version), temporary)
-    duals = np.load(temporary, mmap_mode="r+")
+    new_vectors, new_duals = problem.keys(number, version + 1)
+    # A pass that was cut short, by its worker or by the time, may have left them.
+    problem.drop(number, version + 1)
     seed = _seed(problem, number, version)
-    descent = SelectiveDescent(
-        problem.tasks[number],
-        np.load(problem.vectors_file(number, version)),
-        duals,
-        problem.capacity,
-        objective,
-        replace(problem.options, cancel=cancel, seed=seed),
-    )
-    for part, rows in _in_random_order(problem, seed):
-        if cancel is not None and cancel.is_set():
-            raise InterruptedError("cancelled")
-        if deadline is not None:
-            left = deadline - time.time()
-            if left <= 0:
-                break
-            descent.options = replace(descent.options, max_time=left)
-        descent.look(rows, problem.places[part].start)
-    descent.finish()
-    duals.flush()
-    del descent.duals, duals
-    save_array(problem.vectors_file(number, version + 1), descent.vectors)
-    os.replace(temporary, target)
+    with problem.kept.revising(problem.keys(number, version)[1], new_duals) as duals:
+        descent = SelectiveDescent(
+            problem.tasks[number],
+            np.array(problem.vectors(number, version)),
+            duals,
+            problem.capacity,
+            objective,
+            replace(problem.options, cancel=cancel, seed=seed),
+        )
+        for block, rows in _in_random_order(problem, seed):
+            if cancel is not None and cancel.is_set():
+                raise InterruptedError("cancelled")
+            if deadline is not None:
+                left = deadline - time.time()
+                if left <= 0:
+                    break
+                descent.options = replace(descent.options, max_time=left)
+            descent.look(rows, problem.places[block].start)
+        descent.finish()
+        del descent.duals
+        problem.kept.put(new_vectors, {"values": descent.vectors})
     return descent.n_solves
 
 
-def evaluate_part(
-    number: int, problem: PartProblem, versions: tuple[tuple[int, int], ...]
-) -> Statistics:
-    """Losses, linear part of the dual and support rows of some tasks, in float64.
+@dataclass(frozen=True)
+class Terms(Record):
+    """Sums over rows that the certificate of a task needs; in float64.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (n_tasks, 2)
+        Losses, and linear part of the dual.
+    support : ndarray of shape (n_tasks, n_vectors)
+        Rows with a non-zero dual.
+    """
+
+    sums: NDArray[np.float64]
+    support: NDArray[np.intp]
+
+    def merge(self, other: Terms) -> Terms:
+        """Add up."""
+        return Terms(self.sums + other.sums, self.support + other.support)
+
+
+def evaluate_block(
+    number: int, problem: BlockProblem, versions: tuple[tuple[int, int], ...]
+) -> Terms:
+    """Terms of some tasks on a block.
 
     Parameters
     ----------
     number : int
-        Of the partition.
-    problem : PartProblem
+        Of the block.
+    problem : BlockProblem
     versions : tuple of (task, version)
-
-    Returns
-    -------
-    dict
-        "terms" of shape (n_versions, 2); "support" of shape (n_versions, n_vectors).
     """
     rows = problem.read(number)
     rows = replace(
         rows, X=rows.X.astype(np.float64), weights=rows.weights.astype(np.float64)
     )
-    terms, support = [], []
+    sums, support = [], []
     for index, version in versions:
         task = problem.tasks[index]
-        vectors = np.load(problem.vectors_file(index, version))
         duals = problem.duals(index, version, number)
-        found = task.compare(rows, task.decide(rows, vectors), duals)
-        terms.append([found.loss.sum(), found.linear.sum()])
+        found = task.compare(
+            rows, task.decide(rows, problem.vectors(index, version)), duals
+        )
+        sums.append([found.loss.sum(), found.linear.sum()])
         support.append(np.count_nonzero(duals, axis=1))
-    return {"terms": np.array(terms), "support": np.array(support)}
-
-
-def merge_terms(first: Statistics, second: Statistics) -> Statistics:
-    """Add up what :func:`evaluate_part` says of two partitions."""
-    return {name: first[name] + second[name] for name in first}
+    return Terms(np.array(sums), np.array(support))
 
 
 def support_of_block(
-    number: int, problem: PartProblem, versions: tuple[int, ...], n_classes: int
+    number: int, problem: BlockProblem, versions: tuple[int, ...], n_classes: int
 ) -> NDArray[np.intp]:
     """Rows of each class in a block with a non-zero dual in any task."""
     class_index = problem.read(number).class_index
@@ -208,42 +229,39 @@ def support_of_block(
     return np.bincount(class_index[support], minlength=n_classes)
 
 
-def write_zeros(problem: PartProblem) -> None:
-    """Write the first version of all tasks: nothing is learned."""
-    for task in range(len(problem.tasks)):
-        save_array(problem.vectors_file(task, 0), np.zeros(problem.shape(task)))
-        _open_duals(problem, task, problem.duals_file(task, 0))
+def store_zeros(problem: BlockProblem) -> None:
+    """Store the first version of all tasks: nothing is learned."""
+    for number in range(len(problem.tasks)):
+        with _creating(problem, number):
+            pass
+        vectors = problem.keys(number, 0)[0]
+        problem.kept.put(vectors, {"values": np.zeros(problem.shape(number))})
 
 
-def write_start(number: int, problem: PartProblem, start: Start) -> None:
-    """Write the first version of a task: given duals, put into their bounds.
+def store_start(number: int, problem: BlockProblem, start: Start) -> None:
+    """Store the first version of a task: given duals, put into their bounds.
 
     Parameters
     ----------
     number : int
         Of the task.
-    problem : PartProblem
+    problem : BlockProblem
     start : callable
     """
     task, vectors = problem.tasks[number], np.zeros(problem.shape(number))
-    target = problem.duals_file(number, 0)
-    temporary = _temporary(target)
-    duals = _open_duals(problem, number, temporary)
-    for part in problem.places:
-        rows = problem.read(part)
-        own = task.within_bounds(rows, start(number, part, rows))
-        vectors += task.weigh(rows, own)
-        duals[:, problem.places[part]] = own
-    duals.flush()
-    del duals
-    save_array(problem.vectors_file(number, 0), vectors)
-    os.replace(temporary, target)
+    with _creating(problem, number) as duals:
+        for block in problem.places:
+            rows = problem.read(block)
+            own = task.within_bounds(rows, start(number, block, rows))
+            vectors += task.weigh(rows, own)
+            duals[:, problem.places[block]] = own
+        problem.kept.put(problem.keys(number, 0)[0], {"values": vectors})
 
 
 def _in_random_order(
-    problem: PartProblem, seed: int
+    problem: BlockProblem, seed: int
 ) -> Iterator[tuple[int, CodedRows]]:
-    """Partitions with rows; the next one is read while one is worked on."""
+    """Blocks with rows; the next one is read while one is worked on."""
     order = np.random.default_rng(seed).permutation(list(problem.places)).tolist()
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(problem.read, order[0])
@@ -254,17 +272,18 @@ def _in_random_order(
             yield number, rows
 
 
-def _seed(problem: PartProblem, task: int, version: int) -> int:
+def _seed(problem: BlockProblem, task: int, version: int) -> int:
     words = (problem.options.seed, task, version)
     return int(np.random.SeedSequence(words).generate_state(1, np.uint32)[0])
 
 
-def _open_duals(
-    problem: PartProblem, task: int, path: Path
-) -> np.memmap[Any, np.dtype[np.float64]]:
+def _creating(
+    problem: BlockProblem, task: int
+) -> AbstractContextManager[NDArray[np.float64]]:
+    """Context of the first duals of a task; what an interrupted fit left is dropped."""
+    problem.drop(task, 0)
     shape = problem.tasks[task].n_vectors, int(problem.sizes.sum())
-    return np.lib.format.open_memmap(path, "w+", np.float64, shape)
-
-
-def _temporary(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    context: AbstractContextManager[NDArray[np.float64]] = problem.kept.creating(
+        problem.keys(task, 0)[1], shape
+    )
+    return context

@@ -1,4 +1,4 @@
-"""How SVMs on rows in partitions ended, and what they found."""
+"""How linear SVMs on blocks of rows ended, and what they found."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm.engine import Blocks, Statistics
-from localsvm.passes._linear_problem import PartDuals, PartProblem, support_of_block
+from localsvm.passes._linear_problem import BlockDuals, BlockProblem, support_of_block
 from localsvm.solvers import Status
 
 
@@ -43,7 +43,7 @@ class TaskState:
 
 
 @dataclass(frozen=True)
-class PartEndings:
+class BlockEndings:
     """How tasks ended.
 
     Attributes
@@ -64,7 +64,7 @@ class PartEndings:
         return max(state.relative_gap for state in self.states)
 
     @property
-    def n_passes(self) -> int:
+    def n_iter(self) -> int:
         """Most passes that a task took."""
         return max(state.version for state in self.states)
 
@@ -79,28 +79,27 @@ class PartEndings:
 
 
 @dataclass(frozen=True)
-class PartSolution(PartEndings):
-    """How the tasks of a problem ended, and where their files are.
+class BlockSolution(BlockEndings):
+    """How the tasks of a problem ended, and where their vectors and duals are.
 
     Attributes
     ----------
-    problem : PartProblem
+    problem : BlockProblem
     """
 
-    problem: PartProblem
+    problem: BlockProblem
 
     def vectors(self, task: int) -> NDArray[np.float64]:
         """Weight vectors of shape (n_nodes, n_vectors, n_features + 1).
 
         The last entry belongs to the constant column.
         """
-        file = self.problem.vectors_file(task, self.states[task].version)
-        return np.asarray(np.load(file))
+        return self.problem.vectors(task, self.states[task].version)
 
     @property
-    def duals(self) -> PartDuals:
+    def duals(self) -> BlockDuals:
         """Duals of the rows, as a start for another problem."""
-        return PartDuals(self.problem, tuple(state.version for state in self.states))
+        return BlockDuals(self.problem, tuple(state.version for state in self.states))
 
     def support_by_class(self, rows: Blocks, n_classes: int) -> NDArray[np.intp]:
         """Rows of each class with a non-zero dual in any task."""
@@ -118,8 +117,7 @@ class PartSolution(PartEndings):
     def remove_files(self) -> None:
         """Remove the weight vectors and duals; only the states stay."""
         for task, state in enumerate(self.states):
-            for file in self.problem.files(task, state.version):
-                file.unlink(missing_ok=True)
+            self.problem.drop(task, state.version)
 
 
 def arrays_of(states: Sequence[TaskState]) -> Statistics:

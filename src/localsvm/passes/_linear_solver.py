@@ -1,26 +1,26 @@
-"""SVMs on rows in partitions: passes over files until the duality gap is small.
+"""Linear SVMs on blocks of rows: passes over them until the duality gap is small.
 
 How to use it in a method:
 
-1. Write what is needed of each partition to files of ``rows.folder``, once.
+1. Put what is needed of each block into ``blocks.store``, once.
 2. Write a reader, a callable that can be pickled (an instance of a frozen dataclass of
-   a module): ``read(number) -> CodedRows`` gives the rows of a partition. It gives the
-   same rows in the same order whenever it is called; partitions without rows are not
+   a module): ``read(number) -> CodedRows`` gives the rows of a block. It gives the
+   same rows in the same order whenever it is called; blocks without rows are not
    asked for. A row that is to be in several SVMs at once, with different bounds, is
    given several times; rows with bound zero do no harm.
 3. Solve::
 
-       problem = PartProblem(
-           folder=rows.folder, name="solve", read=reader, tasks=tasks, sizes=sizes,
+       problem = BlockProblem(
+           store=blocks.store, name="solve", read=reader, tasks=tasks, sizes=sizes,
            n_features=n_features, capacity=rows_of_a_solve(row_bytes),
            options=SolverOptions(tol=..., ...),
        )
-       solution = PartSolver(rows, problem, clock).run()
+       solution = BlockSolver(blocks, problem, clock).run()
        weights = solution.vectors(task)  # (n_nodes, n_vectors, n_features + 1)
        check_solution(solution, model)
 
-   ``sizes`` are the rows that the reader gives for each partition of the source.
-   ``rows.require_memory`` should have been told of ``working_bytes`` as well.
+   ``sizes`` are the rows that the reader gives for each block.
+   ``blocks.require_memory`` should have been told of ``working_bytes`` as well.
 
 4. For a problem with the same rows in the same places but other bounds or classes (a
    step of an iteration), solve another with a name of its own, and start it from the
@@ -28,16 +28,17 @@ How to use it in a method:
    those that they define then::
 
        problem = replace(problem, name=f"solve-{step}", read=other_reader)
-       solution = PartSolver(rows, problem, clock, max_passes=3).run(before.duals)
+       solution = BlockSolver(blocks, problem, clock, max_passes=3).run(before.duals)
        before.remove_files()
 
    ``solve_together`` solves several problems at once, e.g. one per region.
-   ``solution.duals(task, number)`` are those of the rows of a partition. Any other
+   ``solution.duals(task, number)`` are those of the rows of a block. Any other
    callable ``start(task, number, rows) -> duals`` that can be pickled is a start too.
 
 With a checkpoint, the state after each pass is saved under the name of the problem, and
-``run`` goes on from it, a finished one at once; so the files must stay until what
-follows of them is saved too. The result depends on the partitions, not on workers.
+``run`` goes on from it, a finished one at once; so what the solver stored
+must stay until what follows from it is saved too. The result depends on the blocks,
+not on the workers.
 
 Tasks run in parallel, and so do problems, but the rows of a task are passed over one
 after the other. Streams over parts of the rows that are joined after each pass (CoCoA+,
@@ -57,18 +58,18 @@ from typing import Any
 import numpy as np
 
 from localsvm._clock import StageClock
-from localsvm.engine import Partitions, Statistics
+from localsvm.engine import Blocks
 from localsvm.passes._linear_problem import (
-    PartProblem,
+    BlockProblem,
     Start,
-    evaluate_part,
-    merge_terms,
+    Terms,
+    evaluate_block,
     run_pass,
-    write_start,
-    write_zeros,
+    store_start,
+    store_zeros,
 )
 from localsvm.passes._linear_solution import (
-    PartSolution,
+    BlockSolution,
     TaskState,
     arrays_of,
     states_of,
@@ -82,23 +83,23 @@ _WORKING_COPIES = 8
 
 
 def rows_of_a_solve(row_bytes: float) -> int:
-    """Give the rows of a solve that are new to it, for rows of so many bytes."""
+    """Give the number of new rows per solve, for the bytes of a row."""
     return max(1, int(_WORKING_BYTES / row_bytes))
 
 
 def working_bytes(row_bytes: float, n_rows: int | None) -> float:
-    """Memory of a pass besides the partitions that it reads."""
+    """Memory of a pass besides the blocks that it reads."""
     most = _WORKING_COPIES * _WORKING_BYTES
     return most if n_rows is None else min(most, _WORKING_COPIES * row_bytes * n_rows)
 
 
-class PartSolver:
-    """Solves SVMs on rows in partitions, pass after pass.
+class BlockSolver:
+    """Solves SVMs on blocks of rows, pass after pass.
 
     Parameters
     ----------
-    rows : Partitions
-    problem : PartProblem
+    rows : Blocks
+    problem : BlockProblem
         With ``options.tol``, the relative duality gap wanted.
     clock : StageClock
         Says when to stop.
@@ -108,8 +109,8 @@ class PartSolver:
 
     def __init__(
         self,
-        rows: Partitions,
-        problem: PartProblem,
+        rows: Blocks,
+        problem: BlockProblem,
         clock: StageClock,
         *,
         max_passes: int | None = None,
@@ -119,7 +120,7 @@ class PartSolver:
         self.clock = clock
         self.max_passes = problem.options.max_iter if max_passes is None else max_passes
 
-    def run(self, start: Start | None = None) -> PartSolution:
+    def run(self, start: Start | None = None) -> BlockSolution:
         """Pass after pass, until the gap of every task is small.
 
         Parameters
@@ -138,17 +139,17 @@ class PartSolver:
         ]
 
     def judge(
-        self, states: Sequence[TaskState], sums: Statistics, out_of_time: bool
+        self, states: Sequence[TaskState], terms: Terms, out_of_time: bool
     ) -> list[TaskState]:
-        """States after a pass whose sums over all partitions are these."""
-        problem, states = self.problem, list(states)
+        """States after a pass whose terms over all blocks are these."""
+        states = list(states)
         for (task, version), (loss, linear), support in zip(
             next_versions(states),
-            sums["terms"].tolist(),
-            sums["support"].tolist(),
+            terms.sums.tolist(),
+            terms.support.tolist(),
             strict=True,
         ):
-            vectors = np.load(problem.vectors_file(task, version))
+            vectors = self.problem.vectors(task, version)
             penalty = 0.5 * float(np.vdot(vectors, vectors))
             state = TaskState(version, penalty + loss, linear - penalty, tuple(support))
             status = self._status(state, out_of_time)
@@ -172,27 +173,27 @@ class PartSolver:
         return Status.max_iter if state.version >= self.max_passes else None
 
     def restored(self) -> list[TaskState] | None:
-        """States of a fit that is gone on with."""
+        """States of a resumed fit."""
         checkpoint = self.rows.checkpoint
         known = checkpoint.load(self.problem.name) if checkpoint is not None else None
         return None if known is None else states_of(known)
 
 
 def solve_together(
-    solvers: Sequence[PartSolver], starts: Sequence[Start | None]
-) -> list[PartSolution]:
-    """Solve several problems on the same partitions; their passes run at once.
+    solvers: Sequence[BlockSolver], starts: Sequence[Start | None]
+) -> list[BlockSolution]:
+    """Solve several problems on the same blocks; their passes run at once.
 
     Parameters
     ----------
-    solvers : sequence of PartSolver
+    solvers : sequence of BlockSolver
         Of one fit; problems with names and readers of their own.
     starts : sequence of callable or None
-        Of each problem, as :meth:`PartSolver.run` takes them.
+        Of each problem, as :meth:`BlockSolver.run` takes them.
     """
     known = [solver.restored() for solver in solvers]
     new = [index for index, states in enumerate(known) if states is None]
-    _write_starts([solvers[each] for each in new], [starts[each] for each in new])
+    _store_starts([solvers[each] for each in new], [starts[each] for each in new])
     solvers = list(solvers)
     all_states = [
         [TaskState() for _ in solver.problem.tasks] if states is None else states
@@ -207,7 +208,7 @@ def solve_together(
             all_states[index] = states
             solvers[index].save(states)
     return [
-        PartSolution(states, solver.problem)
+        BlockSolution(states, solver.problem)
         for solver, states in zip(solvers, all_states, strict=True)
     ]
 
@@ -225,13 +226,13 @@ def _is_going(states: Sequence[TaskState]) -> bool:
     return any(state.status is None for state in states)
 
 
-def _write_starts(
-    solvers: Sequence[PartSolver], starts: Sequence[Start | None]
+def _store_starts(
+    solvers: Sequence[BlockSolver], starts: Sequence[Start | None]
 ) -> None:
     warm = []
     for solver, start in zip(solvers, starts, strict=True):
         if start is None:
-            write_zeros(solver.problem)
+            store_zeros(solver.problem)
         else:
             warm.append((solver, (solver.problem, start)))
     if not warm:
@@ -243,11 +244,11 @@ def _write_starts(
     ]
     first, arguments = warm[0][0], [each for _, each in warm]
     stage = f"{first.problem.name}-start"
-    list(first.rows.run(_call_own, items, write_start, arguments, stage=stage))
+    list(first.rows.run(_call_own, items, store_start, arguments, stage=stage))
 
 
 def _go_on(
-    going: Sequence[tuple[PartSolver, list[TaskState]]],
+    going: Sequence[tuple[BlockSolver, list[TaskState]]],
 ) -> list[list[TaskState]]:
     """One pass of all tasks that are not done, and their certificates."""
     first, left = going[0][0], going[0][0].clock.remaining()
@@ -272,20 +273,20 @@ def _go_on(
 
 
 def _evaluate_all(
-    number: int, judging: Sequence[tuple[PartProblem, tuple[tuple[int, int], ...]]]
-) -> list[Statistics | None]:
-    """Terms of several problems on a partition; None for one without rows there."""
+    number: int, judging: Sequence[tuple[BlockProblem, tuple[tuple[int, int], ...]]]
+) -> list[Terms | None]:
+    """Terms of several problems on a block; None for one without rows there."""
     return [
-        evaluate_part(number, problem, versions) if number in problem.places else None
+        evaluate_block(number, problem, versions) if number in problem.places else None
         for problem, versions in judging
     ]
 
 
 def _merge_all(
-    first: list[Statistics | None], second: list[Statistics | None]
-) -> list[Statistics | None]:
+    first: list[Terms | None], second: list[Terms | None]
+) -> list[Terms | None]:
     return [
-        other if one is None else one if other is None else merge_terms(one, other)
+        other if one is None else one if other is None else one.merge(other)
         for one, other in zip(first, second, strict=True)
     ]
 
@@ -300,8 +301,7 @@ def _call_own(
     return function(own, *arguments[index])
 
 
-def _remove_older(problem: PartProblem, states: list[TaskState]) -> None:
-    """Remove the files of earlier passes, once the state of the last is written."""
+def _remove_older(problem: BlockProblem, states: list[TaskState]) -> None:
+    """Remove what earlier passes stored, once the state of the last is saved."""
     for task, state in enumerate(states):
-        for file in problem.files(task, state.version - 1):
-            file.unlink(missing_ok=True)
+        problem.drop(task, state.version - 1)

@@ -25,7 +25,7 @@ from localsvm.solvers._limits import RunLimits
 from localsvm.solvers._linear import (
     LinearProblem,
     LinearSolution,
-    OverlappingParts,
+    RowSubsets,
     SolverOptions,
     Status,
     solve_blocks,
@@ -33,10 +33,9 @@ from localsvm.solvers._linear import (
     solve_codes_jointly,
     solve_overlapping,
 )
+from localsvm.solvers._local_models import Endings, LocalModels
 from localsvm.solvers._neighborhoods import (
-    Endings,
     LocalKernel,
-    LocalModels,
     cross_validate_neighborhoods,
     fit_neighborhoods,
 )
@@ -56,7 +55,7 @@ __all__ = [
     "LinearSolution",
     "LocalKernel",
     "LocalModels",
-    "OverlappingParts",
+    "RowSubsets",
     "RowTargets",
     "RunLimits",
     "SelectiveDescent",

@@ -50,13 +50,19 @@ class GateRows:
     n_jobs: int | None = None
 
 
+class RowsOfTargets(Protocol):
+    """An array of targets, or what computes its rows when they are needed."""
+
+    def __getitem__(self, rows: slice, /) -> NDArray[Any]: ...
+
+
 class GateTargets(Protocol):
     """Rows, and the targets of a gate for each of them, wherever they are.
 
     ``origin`` and ``scale`` are those of :class:`GateRows`, ``mass`` of shape
     (n_components,) the sums of the targets. ``loss`` gives F and its gradients for
     ``coef`` and ``intercept``, ``mapped`` the targets times a matrix of shape
-    (n_components, n_new).
+    (n_components, n_new), ``scaled`` those times a number for each component.
     """
 
     @property
@@ -67,6 +73,7 @@ class GateTargets(Protocol):
     def mass(self) -> NDArray[np.float64]: ...
     def loss(self, coef: Matrix, intercept: Matrix) -> tuple[float, Matrix, Matrix]: ...
     def mapped(self, matrix: Matrix) -> Self: ...
+    def scaled(self, factors: Matrix) -> Self: ...
 
 
 @dataclass(frozen=True)
@@ -106,10 +113,14 @@ class RowTargets:
         """Targets times a matrix."""
         return replace(self, values=self.values @ matrix.astype(self.values.dtype))
 
+    def scaled(self, factors: Matrix) -> RowTargets:
+        """Targets times a number for each component."""
+        return replace(self, values=self.values * factors.astype(self.values.dtype))
+
 
 def gate_loss(
     X: Any,
-    targets: NDArray[Any],
+    targets: RowsOfTargets,
     coef: Matrix,
     intercept: Matrix,
     n_jobs: int | None = None,
@@ -120,6 +131,7 @@ def gate_loss(
     ----------
     X : ndarray or CSR of shape (n_samples, n_features)
     targets : ndarray of shape (n_samples, n_components)
+        Or an object that returns rows of one by slices.
     coef : ndarray of shape (n_components, n_features)
     intercept : ndarray of shape (n_components,)
     n_jobs : int or None, default=None

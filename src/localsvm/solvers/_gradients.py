@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from localsvm.solvers._neighborhoods import LocalModels
+from localsvm.solvers._local_models import LocalModels
 
 
 class DifferentiableKernel(Protocol):

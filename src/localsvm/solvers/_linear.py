@@ -176,17 +176,17 @@ def solve_blocks(
 
 
 @dataclass(frozen=True)
-class OverlappingParts:
+class RowSubsets:
     """Rows of several linear SVMs; a row may be in more than one.
 
     Attributes
     ----------
-    start : ndarray of shape (n_parts + 1,), int64
-        Part p has the places ``start[p] .. start[p + 1] - 1``.
+    start : ndarray of shape (n_subsets + 1,), int64
+        Subset p has the places ``start[p] .. start[p + 1] - 1``.
     rows : ndarray of shape (n_places,), int64
         Row at each place.
     bounds : ndarray of shape (n_places,), float64
-        :math:`C_i` of the row in that part.
+        :math:`C_i` of the row in that subset.
     """
 
     start: NDArray[np.int64]
@@ -194,30 +194,30 @@ class OverlappingParts:
     bounds: NDArray[np.float64]
 
     @property
-    def n_parts(self) -> int:
+    def n_subsets(self) -> int:
         """Number of linear SVMs per task."""
         return len(self.start) - 1
 
-    def places(self, part: int) -> slice:
-        """Places of one part."""
-        return slice(self.start[part], self.start[part + 1])
+    def places(self, subset: int) -> slice:
+        """Places of one subset."""
+        return slice(self.start[subset], self.start[subset + 1])
 
 
 def solve_overlapping(
     problem: LinearProblem,
-    parts: OverlappingParts,
+    subsets: RowSubsets,
     squared_norms: NDArray[np.float64],
     *,
     options: SolverOptions,
     duals: NDArray[np.float64] | None = None,
 ) -> LinearSolution:
-    """Solve one linear SVM per part and task, each row weighted in each of its parts.
+    """Solve one linear SVM per subset and task; a row has a bound in each of them.
 
     Parameters
     ----------
     problem : LinearProblem
         Its ``bounds`` are not used.
-    parts : OverlappingParts
+    subsets : RowSubsets
     squared_norms : ndarray of shape (n_samples,), float64
         Of the rows of ``problem.X``.
     options : SolverOptions
@@ -227,27 +227,27 @@ def solve_overlapping(
     Returns
     -------
     LinearSolution
-        One node per part, duals per place, one certificate per (task, part).
+        One node per subset, duals per place, one certificate per (task, subset).
 
     Notes
     -----
-    Cost per pass of a part O(nnz) of its rows. Rows are read in place.
+    Cost per pass of a subset O(nnz) of its rows. Rows are read in place.
     """
     places = LinearProblem(
         problem.X,
-        problem.class_index[parts.rows],
+        problem.class_index[subsets.rows],
         problem.n_classes,
-        parts.bounds,
+        subsets.bounds,
         problem.intercept_scaling,
     )
-    shape = (problem.n_tasks, parts.n_parts)
+    shape = (problem.n_tasks, subsets.n_subsets)
     task, duals, nodes = _allocate(places, shape, problem.n_tasks, duals)
     certificates = _core.solve_overlapping(
         as_rows(problem.X),
         squared_norms,
         task,
-        parts.start,
-        parts.rows,
+        subsets.start,
+        subsets.rows,
         options.to_core(),
     )
     return _solution(problem, nodes, duals, certificates)

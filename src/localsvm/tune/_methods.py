@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from localsvm.estimators import METHODS as ALL_METHODS
+from localsvm.estimators import METHODS as ALL_METHODS, SoftmaxGate
 
 Params = dict[str, Any]
 
@@ -58,26 +58,32 @@ class Axis:
         Factor between neighbours.
     count : bool, default=False
         Whether it is a whole number of at least 2 and at most the number of rows.
+    local : bool, default=False
+        Whether it is a factor of the local width: ("local", factor).
     """
 
     default: Callable[[RowFacts], float]
     step: float = 2.0
     count: bool = False
+    local: bool = False
 
-    def neighbors(self, now: float | None, facts: RowFacts) -> list[float | int]:
+    def neighbors(self, now: Any, facts: RowFacts) -> list[Any]:
         """Values a step away from one, or from the default, which is on the grid."""
         middle = self.default(facts)
+        if self.local and now is not None:
+            now = now[1]
         place = 0 if now is None else round(math.log(now / middle, self.step))
         return [
             self.value(middle * self.step**next_place, facts)
             for next_place in (place + 1, place - 1)
         ]
 
-    def value(self, number: float, facts: RowFacts) -> float | int:
+    def value(self, number: float, facts: RowFacts) -> Any:
         """Turn a number into a value; three digits can be read and typed."""
         if self.count:
             return int(min(max(round(number), 2), facts.n_rows))
-        return float(f"{number:.3g}")
+        rounded = float(f"{number:.3g}")
+        return ("local", rounded) if self.local else rounded
 
 
 @dataclass(frozen=True)
@@ -164,9 +170,9 @@ def _gamma(facts: RowFacts) -> float:
 _HALF_DECADE = math.sqrt(10)
 _LOW, _HIGH = {"C": Times(0.1)}, {"C": Times(10)}
 _WIDE, _NARROW = {"gamma": Times(0.25)}, {"gamma": Times(4)}
-_WIDE_LOCAL = {"gamma_factor": Times(0.25)}
+_WIDE_LOCAL = {"gamma": Times(0.25)}
 _FEW_ANCHORS = {"n_regions": Times(0.25)}
-_FEW_COMPONENTS = {"n_components": Times(0.5)}
+_FEW_COMPONENTS = {"n_regions": Times(0.5)}
 _JOINT = {"multi_class": "crammer_singer"}
 
 # In the order in which they start: the cheapest fit to a few rows first.
@@ -174,14 +180,14 @@ _PARTS: Mapping[str, Callable[[type], Method]] = {
     "reduced": partial(
         Method,
         exponent=1.5,
-        axes={"C": Axis(_fixed(1.0), _HALF_DECADE), "gamma": Axis(_gamma)},
+        axes={"C": Axis(_fixed(10.0), _HALF_DECADE), "gamma": Axis(_gamma)},
         variants=(
             _HIGH,
-            {"C": Times(100)},
-            *({"C": Times(C), **_WIDE} for C in (10, 100, 1)),
-            *({"C": Times(C), **_NARROW} for C in (10, 100, 1)),
-            {"kernel": "linear"},
+            _LOW,
+            *({"C": Times(C), **_WIDE} for C in (1, 10, 0.1)),
+            *({"C": Times(C), **_NARROW} for C in (1, 10, 0.1)),
             {"kernel": "linear", "C": Times(0.1)},
+            {"kernel": "linear", "C": Times(0.01)},
         ),
     ),
     "clustered": partial(
@@ -211,14 +217,14 @@ _PARTS: Mapping[str, Callable[[type], Method]] = {
         exponent=1.1,
         axes={
             "C": Axis(_fixed(10.0), _HALF_DECADE),
-            "gamma_factor": Axis(_fixed(1.0)),
+            "gamma": Axis(_fixed(1.0), local=True),
             "n_neighbors": Axis(_fixed(100), count=True),
         },
         variants=(
             _WIDE_LOCAL,
             _LOW,
             {**_HIGH, **_WIDE_LOCAL},
-            {"gamma_factor": Times(4)},
+            {"gamma": Times(4)},
             {"n_neighbors": Times(0.5)},
             {"n_neighbors": Times(0.5), **_WIDE_LOCAL},
             {"n_neighbors": Times(2), **_WIDE_LOCAL},
@@ -246,14 +252,14 @@ _PARTS: Mapping[str, Callable[[type], Method]] = {
         exponent=1.0,
         axes={
             "C": Axis(_scale, _HALF_DECADE),
-            "n_components": Axis(_fixed(10), count=True),
+            "n_regions": Axis(_fixed(10), count=True),
         },
         variants=(
             _FEW_COMPONENTS,
             _LOW,
             {**_FEW_COMPONENTS, **_LOW},
             _HIGH,
-            {"gate_reg": 1e-4},
+            {"gate": SoftmaxGate(reg=1e-4)},
         ),
     ),
     "staged": partial(Method, exponent=1.0, scales_itself=True),

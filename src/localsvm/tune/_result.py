@@ -180,8 +180,11 @@ def _cells(trial: Trial) -> list[str]:
 
 
 def _plain(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters as JSON has them, which knows no infinity."""
-    return {name: "inf" if v == math.inf else v for name, v in params.items()}
+    """Parameters as JSON has them, which knows no infinity and no objects."""
+    return {
+        name: repr(v) if hasattr(v, "get_params") else "inf" if v == math.inf else v
+        for name, v in params.items()
+    }
 
 
 def _call(params: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 from localsvm import LocalSVC
 from localsvm.cluster import NeighborhoodCover
 from localsvm.data import load_benchmark
+from localsvm.estimators import NeighborSVC
 from localsvm.kernels import Kernel
 from oracles import kernel_svm
 from oracles.local_svm import (
@@ -95,13 +96,15 @@ def test_model_is_an_svc_per_neighbourhood(route, n_assigned, n_classes, kernel)
     assert_same_winners(model.predict(queries), scores)
 
 
-@pytest.mark.parametrize("gamma_factor", [1.0, 0.3])
-def test_local_width_is_the_median_distance_to_the_centre(gamma_factor):
+@pytest.mark.parametrize("factor", [1.0, 0.3])
+def test_local_width_is_the_median_distance_to_the_centre(factor):
     X, y = make_classes(100, 3)
-    model = LocalSVC(20, gamma_factor=gamma_factor, random_state=0, **TIGHT).fit(X, y)
+    gamma = "local" if factor == 1 else ("local", factor)
+    model = LocalSVC(20, gamma=gamma, random_state=0, **TIGHT).fit(X, y)
     scores = fast_lsvm(model, X, y, X)
     np.testing.assert_allclose(model.decision_function(X), scores, atol=1e-3)
-    assert len(np.unique(model.gamma_)) == model.n_regions_
+    assert len(np.unique(model.region_gamma_)) == model.n_regions_
+    assert model.gamma_ == factor
 
 
 def test_local_margins_are_at_least_the_global_one():
@@ -110,7 +113,7 @@ def test_local_margins_are_at_least_the_global_one():
     X = rng.uniform(-1, 1, (300, 2))
     side = X @ [1.0, 0.5]
     X, y = X[np.abs(side) > 0.05], (side > 0)[np.abs(side) > 0.05]
-    hard = {"kernel": "linear", "C": 1e5, "tol": 1e-4, "max_iter": -1}
+    hard = {"kernel": "linear", "C": 1e5, "tol": 1e-4, "max_iter": 10_000_000}
     one = LocalSVC(len(X), n_assigned=len(X), **hard).fit(X, y)
     local = LocalSVC(30, random_state=0, **hard).fit(X, y)
     assert local.n_constant_regions_ < local.n_regions_
@@ -123,7 +126,8 @@ def test_local_margins_are_at_least_the_global_one():
 def test_a_query_meets_no_more_rows_than_a_neighbourhood_has(k):
     X, y = make_classes(500, 2)
     model = LocalSVC(k, random_state=0).fit(X, y)
-    assert 0 < model.n_support_.max() <= k
+    n_support = np.diff(model._model.models.support_start)
+    assert 0 < n_support.max() <= k
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -133,7 +137,7 @@ def test_neighbourhood_of_one_class_answers_with_it(n_classes):
     X = rng.standard_normal((150, 2)) + 30 * np.c_[np.cos(2 * y), np.sin(2 * y)]
     model = LocalSVC(10, random_state=0).fit(X, y)
     assert model.n_constant_regions_ == model.n_regions_
-    for attribute in (model.n_support_, model.gamma_, model.C_):
+    for attribute in (model.n_support_, model.region_gamma_, model.region_C_):
         assert not attribute.any()
     own = np.where(y[:, np.newaxis] == np.arange(n_classes), 1.0, -1.0)
     scores = own[:, 1] if n_classes == 2 else own
@@ -216,7 +220,9 @@ def test_center_route_keeps_no_more_than_it_needs():
         for route in ("row", "center")
     )
     np.testing.assert_array_equal(row.center_indices_, center.center_indices_)
-    assert len(pickle.dumps(center._router)) < 0.4 * len(pickle.dumps(row._router))
+    assert len(pickle.dumps(center._model.router)) < 0.4 * len(
+        pickle.dumps(row._model.router)
+    )
     nearest = pairwise_distances(X, X[center.center_indices_]).argmin(axis=1)
     np.testing.assert_array_equal(center.region(X), nearest)
     assert (row.region(X) != nearest).any()
@@ -226,16 +232,38 @@ def test_center_route_keeps_no_more_than_it_needs():
 @pytest.mark.parametrize(
     ("gamma", "expected"), [("scale", None), ("auto", 1 / 4), (0.7, 0.7)]
 )
-def test_width_is_that_of_svc_times_its_factor(gamma, expected):
+def test_width_is_that_of_svc(gamma, expected):
     X, y = make_classes(200, 2)
     for kernel in ("rbf", "poly"):
-        model = LocalSVC(40, kernel=kernel, gamma=gamma, gamma_factor=0.5).fit(X, y)
+        model = LocalSVC(40, kernel=kernel, gamma=gamma).fit(X, y)
         width = 1 / (4 * X.var()) if expected is None else expected
-        used = model.gamma_[model.gamma_ > 0]
-        np.testing.assert_allclose(used, 0.5 * width, rtol=1e-12)
+        used = model.region_gamma_[model.region_gamma_ > 0]
+        np.testing.assert_allclose(used, width, rtol=1e-12)
+        assert model.gamma_ == pytest.approx(width, rel=1e-12)
     if gamma == "scale":
-        local = LocalSVC(40, kernel="poly", gamma="local").fit(X, y)
-        np.testing.assert_allclose(local.gamma_[local.gamma_ > 0], width)
+        for gamma, factor in (("local", 1.0), (("local", 0.5), 0.5)):
+            local = LocalSVC(40, kernel="poly", gamma=gamma).fit(X, y)
+            used = local.region_gamma_[local.region_gamma_ > 0]
+            np.testing.assert_allclose(used, factor * width)
+
+
+@pytest.mark.parametrize("estimator", [LocalSVC, NeighborSVC])
+def test_scaled_penalty_is_ten_by_the_mean_of_the_kernel(estimator):
+    X, y = make_classes(200, 2)
+    weight = np.random.default_rng(0).integers(0, 3, 200).astype(float)
+    norms = np.average((X**2).sum(axis=1), weights=weight)
+    powers = np.average(((X**2).sum(axis=1) * 0.5 + 1) ** 3, weights=weight)
+    for kernel, expected in (
+        ({}, 10.0),
+        ({"kernel": "linear"}, 10 / norms),
+        ({"kernel": "poly", "gamma": 0.5, "coef0": 1.0}, 10 / powers),
+    ):
+        model = estimator(40, **kernel, random_state=0).fit(X, y, weight)
+        assert pytest.approx(expected, rel=1e-12) == model.C_
+        same = estimator(40, C=model.C_, **kernel, random_state=0).fit(X, y, weight)
+        np.testing.assert_array_equal(
+            same.decision_function(X), model.decision_function(X)
+        )
 
 
 @pytest.mark.parametrize("unit", [2.0**-9, 2.0**8])
@@ -256,11 +284,11 @@ def test_local_grid_of_one_setting_is_that_setting(three_classes):
     chosen = LocalSVC(
         30, C=2.0, local_grid={"C": [5.0], "gamma": [0.5]}, random_state=0
     ).fit(X, y)
-    direct = LocalSVC(30, C=10.0, gamma_factor=0.5, random_state=0).fit(X, y)
+    direct = LocalSVC(30, C=10.0, gamma=("local", 0.5), random_state=0).fit(X, y)
     np.testing.assert_array_equal(
         chosen.decision_function(X), direct.decision_function(X)
     )
-    np.testing.assert_array_equal(chosen.C_, direct.C_)
+    np.testing.assert_array_equal(chosen.region_C_, direct.region_C_)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -274,15 +302,15 @@ def test_local_grid_takes_the_factors_with_the_fewest_errors(n_classes):
     seed = np.random.RandomState(0).randint(2**31 - 1)
     cover = NeighborhoodCover(24, n_assigned=24, random_state=seed).fit(X)
     for m, near in enumerate(cover.neighborhoods_):
-        if model.C_[m] == 0:
+        if model.region_C_[m] == 0:
             continue
         kernel = Kernel("rbf", kernel_svm.local_gamma(X[near]))
         C, gamma = kernel_svm.choose_factors(
             kernel, 10.0, X[near], y[near], np.ones(24), n_classes, grid, n_folds=3
         )
-        assert model.C_[m] == pytest.approx(10.0 * C)
-        assert model.gamma_[m] == pytest.approx(kernel.gamma * gamma)
-    assert len(np.unique(model.C_[model.C_ > 0])) > 1
+        assert model.region_C_[m] == pytest.approx(10.0 * C)
+        assert model.region_gamma_[m] == pytest.approx(kernel.gamma * gamma)
+    assert len(np.unique(model.region_C_[model.region_C_ > 0])) > 1
 
 
 def test_local_grid_follows_the_data():
@@ -296,7 +324,7 @@ def test_local_grid_follows_the_data():
     model = LocalSVC(100, C=1.0, gamma=5.0, local_grid=grid, random_state=0).fit(X, y)
     inside = np.abs(X[model.center_indices_, 0]) > 0.4
     left = X[model.center_indices_, 0] < 0
-    assert (model.gamma_[inside & left] == 100.0).mean() > 0.8
-    assert (model.gamma_[inside & ~left] < 100.0).mean() > 0.7
-    assert set(model.gamma_) <= {1.0, 5.0, 100.0}
-    assert set(model.C_) <= {0.1, 10.0}
+    assert (model.region_gamma_[inside & left] == 100.0).mean() > 0.8
+    assert (model.region_gamma_[inside & ~left] < 100.0).mean() > 0.7
+    assert set(model.region_gamma_) <= {1.0, 5.0, 100.0}
+    assert set(model.region_C_) <= {0.1, 10.0}

@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, f1_score, make_scorer, roc_auc_score
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.svm import SVC
@@ -18,7 +19,7 @@ from oracles.local_svm import feature_distances, make_classes, svm_scores
 
 GRID = {"Cs": [0.1, 10.0], "gammas": [0.1, 1.0], "n_neighbors": [15, 30]}
 ONE = {"Cs": [1.0], "gammas": [0.5], "n_neighbors": [20]}
-EXACT = {"search_tol": 1e-6, "max_iter": -1}
+EXACT = {"search_tol": 1e-6, "max_iter": 10_000_000}
 TREE = {"neighbors": "kd_tree", "random_state": 0}
 
 
@@ -44,8 +45,8 @@ def held_out_scores(model, regions, data, train, test):
     for m in np.unique(labels[test]):
         near = neighborhoods[m]
         gamma = model.gamma
-        if gamma == "local":
-            gamma = model.gamma_factor * kernel_svm.local_gamma(X[near])
+        if isinstance(gamma, tuple):
+            gamma = gamma[1] * kernel_svm.local_gamma(X[near])
         svc = {"kernel": model.kernel, "C": model.C, "gamma": gamma}
         svc |= {"degree": model.degree, "coef0": model.coef0}
         near, routed = near[np.isin(near, train)], labels[test] == m
@@ -81,8 +82,7 @@ def settings_of(search):
             int(size),
             n_assigned=search.n_assigned,
             C=C,
-            gamma="local" if local else width,
-            gamma_factor=width if local else 1.0,
+            gamma=("local", width) if local else width,
             kernel=search.kernel,
             degree=search.degree,
             coef0=search.coef0,
@@ -238,7 +238,9 @@ def test_final_model_is_the_chosen_setting_on_all_rows(parameters, three_classes
         search.decision_function(X), model.decision_function(X)
     )
     np.testing.assert_array_equal(search.region(X), model.region(X))
-    for name in ("center_indices_", "region_sizes_", "n_support_", "gamma_", "C_"):
+    for name in ("center_indices_", "region_sizes_", "n_support_"):
+        np.testing.assert_array_equal(getattr(search, name), getattr(model, name))
+    for name in ("gamma_", "C_", "region_gamma_", "region_C_"):
         np.testing.assert_array_equal(getattr(search, name), getattr(model, name))
     assert set(search.fit_report_) == {"search", "merge", "cover", "solve", "route"}
 
@@ -251,7 +253,6 @@ def test_best_setting_is_one_of_the_grid(two_moons):
     names = [f"param_{name}" for name in ("n_neighbors", "gamma", "C")]
     assert list(zip(*(results[name] for name in names), strict=True)) == settings
     chosen = best["n_neighbors"], best["gamma"], best["C"]
-    assert best["gamma_factor"] == 1.0
     by_fold = np.array([results[f"split{i}_test_score"] for i in range(3)])
     np.testing.assert_allclose(results["mean_test_score"], by_fold.mean(axis=0))
     np.testing.assert_allclose(results["std_test_score"], by_fold.std(axis=0))
@@ -272,8 +273,10 @@ def test_best_setting_is_one_of_the_grid(two_moons):
 def test_local_widths_are_factors(two_moons):
     X, y = two_moons
     search = LocalSVCCV(Cs=[1.0], n_neighbors=30, random_state=0).fit(X, y)
-    assert search.best_params_["gamma"] == "local"
-    assert search.best_params_["gamma_factor"] in {0.25, 1.0, 4.0}
+    kind, factor = search.best_params_["gamma"]
+    assert kind == "local"
+    assert factor in {0.25, 1.0, 4.0}
+    assert search.gamma_ == factor
     assert list(search.cv_results_["param_gamma"]) == [0.25, 1.0, 4.0]
     assert search.n_splits_ == 5
     assert search.n_neighbors_ == 30
@@ -292,7 +295,6 @@ def test_ties_go_to_the_simplest_model():
     assert search.best_params_ == {
         "n_neighbors": 50,
         "gamma": 0.5,
-        "gamma_factor": 1.0,
         "C": 1.0,
         "shrink": 0.0,
     }
@@ -376,3 +378,28 @@ def test_class_weight_zero_is_absence():
     np.testing.assert_array_equal(
         zero.decision_function(X), absent.decision_function(X)
     )
+
+
+def test_settings_without_time_are_not_scored(two_moons):
+    X, y = two_moons
+    search = LocalSVCCV(n_neighbors=[20, 40], max_time=1e-9, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="9 of 18 settings were scored within"):
+        search.fit(X, y)
+    assert search.best_params_["n_neighbors"] == 20
+    assert np.isnan(search.cv_results_["mean_test_score"][9:]).all()
+    assert (search.cv_results_["rank_test_score"][9:] > 1).all()
+    enough = LocalSVCCV(n_neighbors=[20, 40], max_time=1e3, random_state=0).fit(X, y)
+    every = LocalSVCCV(n_neighbors=[20, 40], random_state=0).fit(X, y)
+    np.testing.assert_array_equal(
+        enough.decision_function(X), every.decision_function(X)
+    )
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_scaled_penalties_are_around_that_of_the_model(kernel, two_moons):
+    X, y = two_moons
+    search = LocalSVCCV(kernel=kernel, n_neighbors=30, random_state=0).fit(X, y)
+    scaled = LocalSVC(30, kernel=kernel).fit(X, y).C_
+    tried = np.unique(search.cv_results_["param_C"])
+    np.testing.assert_allclose(tried, scaled * np.array([0.1, 1, 10]))
+    assert search.best_params_["C"] == search.C_

@@ -34,6 +34,8 @@ ATTRIBUTES = [
     "n_support_",
     "gamma_",
     "C_",
+    "region_gamma_",
+    "region_C_",
     "duality_gap_",
     "violation_",
     "n_iter_",
@@ -191,7 +193,9 @@ def test_width_of_all_partitions():
     model = MODEL | {"gamma": "scale", "class_weight": "balanced"}
     expected = LocalSVC(**model).fit(X, y, weight)
     found = fit(batches(X[order], y[order], weight[order]), model=model)
-    np.testing.assert_allclose(found.gamma_.max(), expected.gamma_.max(), rtol=1e-12)
+    np.testing.assert_allclose(
+        found.region_gamma_.max(), expected.region_gamma_.max(), rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("route", ["row", "center"])

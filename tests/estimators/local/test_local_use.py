@@ -102,7 +102,7 @@ def test_n_jobs_does_not_change_a_bit(route, local_grid, kernel):
     scores = [model.decision_function(queries) for model in models]
     for model, other in zip(models[1:], scores[1:], strict=True):
         np.testing.assert_array_equal(other, scores[0])
-        for name in ("center_indices_", "C_", "gamma_", "n_support_"):
+        for name in ("center_indices_", "region_C_", "region_gamma_", "n_support_"):
             expected = getattr(models[0], name)
             np.testing.assert_array_equal(getattr(model, name), expected)
 
@@ -214,7 +214,7 @@ def test_attributes_tell_the_story(three_classes):
     n = model.n_regions_
     assert list(model.classes_) == ["ash", "birch", "cedar"]
     assert (model.n_neighbors_, model.n_assigned_, model.n_features_in_) == (30, 7, 5)
-    for name in ("region_sizes_", "center_indices_", "n_support_", "gamma_", "C_"):
+    for name in ("region_sizes_", "center_indices_", "region_gamma_", "region_C_"):
         assert getattr(model, name).shape == (n,)
     assert model.region_sizes_.sum() == 240
     assert (model.region_sizes_ >= 1).all()
@@ -224,11 +224,17 @@ def test_attributes_tell_the_story(three_classes):
     np.testing.assert_array_equal(np.bincount(regions[:240]), model.region_sizes_)
     np.testing.assert_array_equal(regions[model.center_indices_], np.arange(n))
     assert len(set(model.center_indices_)) == n
-    solved = model.C_ > 0
+    solved = model.region_C_ > 0
     assert (~solved).sum() == model.n_constant_regions_
-    assert (model.C_[solved] == 10.0).all()
-    assert (model.n_support_[solved] >= 2).all()
-    assert (model.n_support_ <= 30).all()
+    assert (model.region_C_[solved] == 10.0).all()
+    assert (model.C_, model.gamma_) == (10.0, 1.0)
+    n_support = np.diff(model._model.models.support_start)
+    assert (n_support[solved] >= 2).all()
+    assert (n_support <= 30).all()
+    support = np.unique(model._model.models.support)
+    assert model.n_support_.sum() == len(support)
+    assert (model.n_support_ > 0).all()
+    assert (model.n_support_ <= np.unique(y[:240], return_counts=True)[1]).all()
     assert 0 < model.violation_ <= 1e-4
     assert 0 <= model.duality_gap_ < 1e-2
     assert model.n_iter_ > 10
@@ -308,15 +314,15 @@ def test_iteration_limit_warns_once_with_violation_and_remedy(route, some_rows):
     assert caught[0].filename == __file__
 
 
-def test_no_iteration_limit_reaches_any_tolerance():
+def test_a_high_iteration_limit_reaches_any_tolerance():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 3)), rng.integers(0, 2, 60)
     model = LocalSVC(40, kernel="linear", C=1e3, tol=1e-9, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model.set_params(max_iter=-1).fit(X, y)
+        model.set_params(max_iter=10_000_000).fit(X, y)
     assert model.violation_ <= 1e-9
     assert model.n_iter_ > 20_000
-    with pytest.warns(ConvergenceWarning, match="stopped at max_iter=auto "):
-        model.set_params(max_iter="auto").fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="stopped at the iteration limit "):
+        model.set_params(max_iter=None).fit(X, y)
     assert model.n_iter_ == 20_000

@@ -55,11 +55,11 @@ def test_model_is_an_svc_per_query(n_classes, kernel):
     assert_same_winners(model.predict(queries), scores)
 
 
-@pytest.mark.parametrize("gamma_factor", [1.0, 3.0])
-def test_local_width_is_the_median_distance_to_the_nearest(gamma_factor):
+@pytest.mark.parametrize("factor", [1.0, 3.0])
+def test_local_width_is_the_median_distance_to_the_nearest(factor):
     X, y = make_classes(150, 3)
     queries, _ = make_classes(40, 3, seed=1)
-    model = NeighborSVC(20, gamma_factor=gamma_factor, **TIGHT).fit(X, y)
+    model = NeighborSVC(20, gamma=("local", factor), **TIGHT).fit(X, y)
     scores = knn_svm(model, X, y, queries)
     np.testing.assert_allclose(model.decision_function(queries), scores, atol=1e-3)
 
@@ -260,5 +260,23 @@ def test_no_iteration_limit_is_silent(three_classes):
     X, y = three_classes
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = NeighborSVC(20, C=1e4, tol=1e-9, max_iter=-1).fit(X, y)
+        model = NeighborSVC(20, C=1e4, tol=1e-9, max_iter=10_000_000).fit(X, y)
         model.predict(X[:50])
+
+
+def test_queries_without_time_are_answered_by_the_heaviest_class():
+    X, y = make_classes(300, 3)
+    weight = np.random.default_rng(0).random(300)
+    model = NeighborSVC(20, max_time=1e-9, random_state=0).fit(X, y, weight)
+    with pytest.warns(ConvergenceWarning, match="stopped at max_time=1e-09"):
+        answers = model.predict(X)
+    mass = np.zeros((300, 3))
+    for label in range(3):
+        own = (y == label) * weight
+        mass[:, label] = own[model.neighborhood(X)].sum(axis=1)
+    np.testing.assert_array_equal(answers, mass.argmax(axis=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        unlimited = model.set_params(max_time=None).decision_function(X)
+        limited = model.set_params(max_time=1e3).decision_function(X)
+    np.testing.assert_array_equal(limited, unlimited)

@@ -87,7 +87,7 @@ def test_model_without_the_row_does_no_worse_than_said():
 def test_one_neighbourhood_is_an_svm_with_an_offset(shrink, n_classes):
     X, y = make_classes(70, n_classes)
     weight = np.random.default_rng(1).uniform(0.5, 2, 70)
-    model = LocalSVC(70, gamma=0.3, C=2.0, shrink=shrink, tol=1e-9, max_iter=-1)
+    model = LocalSVC(70, gamma=0.3, C=2.0, shrink=shrink, tol=1e-9, max_iter=10_000_000)
     model.set_params(random_state=0)
     model.fit(X, y, weight)
     # Rows in the order in which the model sees them: duals are not unique.
@@ -95,7 +95,7 @@ def test_one_neighbourhood_is_an_svm_with_an_offset(shrink, n_classes):
     order = distinct_rows(X, weight, seed, y.astype(np.int32))[0]
     X, y, weight = X[order], y[order], weight[order]
     rows = Rows.weighted(X, y.astype(np.int32), weight, n_classes)
-    unseen = fit_global(None, rows, np.arange(n_classes), seed, None)[1]
+    unseen = fit_global(None, rows, np.arange(n_classes), seed, None).unseen
     assert model.n_neighbors_ == 70
     queries, _ = make_classes(40, n_classes, seed=5)
     decisions = model.global_model_.decision_function(queries).reshape(40, -1)
@@ -199,7 +199,8 @@ def test_other_classifiers_decide_in_folds(n_classes, classifier):
     rows = Rows.weighted(
         X, np.searchsorted(classes, y).astype(np.int32), np.ones(90), n_classes
     )
-    model, unseen = fit_global(classifier, rows, classes, 0, None)
+    prior = fit_global(classifier, rows, classes, 0, None)
+    model, unseen = prior.model, prior.unseen
     whole = clone(classifier).set_params(**seeded(classifier)).fit(X, y)
     np.testing.assert_allclose(
         model.decide(X), whole.decision_function(X).reshape(90, -1), atol=1e-6
@@ -235,7 +236,7 @@ def test_classes_without_weight(global_model):
     model.fit(X, y, np.where(y == 1, 0.0, 1.0))
     decision = model.global_model_.decision_function(X)
     np.testing.assert_array_equal(
-        model._global.decide(X), np.c_[-decision, np.zeros(120), decision]
+        model._model.prior.decide(X), np.c_[-decision, np.zeros(120), decision]
     )
 
 

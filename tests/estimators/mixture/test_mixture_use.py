@@ -7,11 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.cluster import DBSCAN, KMeans, MiniBatchKMeans
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV
 
 from conftest import store
 from localsvm import GradientMetric, MixtureSVC
+from localsvm.estimators import PaperGate, SoftmaxGate
 from localsvm.inspect import explain
 from mixture_models import MODELS, TIGHT
 
@@ -26,7 +29,7 @@ def blobs(n, seed, n_features=6):
 def test_sparse_rows_give_the_same_model(parameters, storage, two_moons):
     X, y = two_moons
     X = X * (np.random.default_rng(0).random(X.shape) < 0.6)
-    options = {"max_iter": 4, "random_state": 0, "svm_tol": 1e-8, "svm_max_iter": 9999}
+    options = {"em_max_iter": 4, "random_state": 0, "tol": 1e-8, "max_iter": 9999}
     dense = MixtureSVC(4, **parameters, **options).fit(X, y)
     other = MixtureSVC(4, **parameters, **options).fit(store(X, storage), y)
     np.testing.assert_allclose(
@@ -39,8 +42,8 @@ def test_sparse_rows_give_the_same_model(parameters, storage, two_moons):
 @pytest.mark.parametrize("parameters", MODELS)
 def test_float32_is_kept_and_close(parameters, two_moons):
     X, y = two_moons
-    wide = MixtureSVC(4, max_iter=3, random_state=0, **parameters).fit(X, y)
-    single = MixtureSVC(4, max_iter=3, random_state=0, **parameters)
+    wide = MixtureSVC(4, em_max_iter=3, random_state=0, **parameters).fit(X, y)
+    single = MixtureSVC(4, em_max_iter=3, random_state=0, **parameters)
     single.fit(X.astype(np.float32), y)
     scores = single.decision_function(X.astype(np.float32))
     assert scores.dtype == np.float32
@@ -52,7 +55,7 @@ def test_threads_do_not_matter(n_classes):
     X, y = blobs(9000, 0)
     y = y + (X[:, 2] > 0.5) * (n_classes - 2)
     models = [
-        MixtureSVC(5, max_iter=3, random_state=0, n_jobs=n_jobs).fit(X, y)
+        MixtureSVC(5, em_max_iter=3, random_state=0, n_jobs=n_jobs).fit(X, y)
         for n_jobs in (1, 2, 3)
     ]
     for model in models[1:]:
@@ -67,7 +70,7 @@ def test_threads_do_not_matter(n_classes):
 def test_weight_two_is_the_row_twice_and_zero_its_absence(parameters, two_moons):
     X, y = two_moons
     weight = np.random.default_rng(1).integers(0, 3, len(X)).astype(float)
-    options = TIGHT | parameters | {"max_iter": 3}
+    options = TIGHT | parameters | {"em_max_iter": 3}
     weighted = MixtureSVC(4, **options).fit(X, y, sample_weight=weight)
     times = weight.astype(int)
     repeated = MixtureSVC(4, **options).fit(np.repeat(X, times, 0), np.repeat(y, times))
@@ -79,7 +82,7 @@ def test_weight_two_is_the_row_twice_and_zero_its_absence(parameters, two_moons)
 def test_class_weight_is_a_sample_weight_without_the_clusters():
     X, y = blobs(300, 0)
     y ^= np.random.default_rng(1).random(300) < 0.2
-    options = TIGHT | {"max_iter": 3}
+    options = TIGHT | {"em_max_iter": 3}
     options["clusterer"] = KMeans(4, n_init=1, random_state=0)
     by_class = MixtureSVC(4, class_weight={0: 5.0, 1: 1.0}, **options).fit(X, y)
     plain = MixtureSVC(4, **options).fit(X, y)
@@ -93,13 +96,18 @@ def test_early_stopping_keeps_the_best_step():
     X, y = blobs(3000, 1)
     flip = np.random.default_rng(0).random(3000) < 0.25
     model = MixtureSVC(
-        30, early_stopping=True, n_iter_no_change=3, random_state=0, max_iter=40, tol=0
+        30,
+        early_stopping=True,
+        n_iter_no_change=3,
+        random_state=0,
+        em_max_iter=40,
+        em_tol=0,
     ).fit(X, y ^ flip)
     scores = model.history_["validation_accuracy"]
-    assert scores[model.n_iter_] == scores.max()
-    assert model.n_iter_ == scores.argmax()
-    assert len(scores) == model.n_iter_ + 4
-    assert len(model.coef_) == model.history_["n_components"][model.n_iter_]
+    assert scores[model.em_step_] == scores.max()
+    assert model.em_step_ == scores.argmax()
+    assert len(scores) == model.em_step_ + 4 == model.n_em_steps_ + 1
+    assert len(model.coef_) == model.history_["n_regions"][model.em_step_]
 
 
 def test_validation_rows_are_chosen_by_content(two_moons):
@@ -115,9 +123,9 @@ def test_validation_rows_are_chosen_by_content(two_moons):
 
 
 def test_history_has_an_entry_per_step(two_moons):
-    model = MixtureSVC(4, max_iter=6, tol=0, random_state=0).fit(*two_moons)
+    model = MixtureSVC(4, em_max_iter=6, em_tol=0, random_state=0).fit(*two_moons)
     assert {len(course) for course in model.history_.values()} == {7}
-    assert model.n_iter_ == 6
+    assert model.em_step_ == model.n_em_steps_ == 6
     assert not model.converged_
     spent = sum(
         model.history_[f"{stage}_seconds"].sum()
@@ -128,10 +136,10 @@ def test_history_has_an_entry_per_step(two_moons):
 
 
 def test_tolerance_ends_the_steps(two_moons):
-    model = MixtureSVC(4, max_iter=500, tol=1e-3, random_state=0).fit(*two_moons)
+    model = MixtureSVC(4, em_max_iter=500, em_tol=1e-3, random_state=0).fit(*two_moons)
     course = model.history_["log_likelihood"]
     assert model.converged_
-    assert model.n_iter_ < 500
+    assert model.n_em_steps_ < 500
     assert course[-1] - course[-2] <= 1e-3 * len(two_moons[0])
 
 
@@ -139,7 +147,7 @@ def test_tolerance_ends_the_steps(two_moons):
 def test_any_clusterer_can_give_the_start(clusterer, two_moons):
     X, y = two_moons
     model = MixtureSVC(4, clusterer=clusterer, prior=0.0, random_state=0).fit(X, y)
-    assert model.n_components_ == 4
+    assert model.n_regions_ == 4
     assert model.score(X, y) > 0.9
 
 
@@ -167,14 +175,16 @@ def test_frame_names_reach_the_explanation(two_moons):
 
 def test_pickle_predicts_the_same(two_moons):
     X, y = two_moons
-    model = MixtureSVC(4, levels=2, random_state=0).fit(X, y)
+    model = MixtureSVC(4, gate=SoftmaxGate(levels=2), random_state=0).fit(X, y)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
 def test_time_limit_leaves_a_usable_model_and_warns():
     X, y = blobs(20_000, 0, 40)
-    model = MixtureSVC(20, max_time=0.3, max_iter=10_000, tol=0, early_stopping=False)
+    model = MixtureSVC(
+        20, max_time=0.3, em_max_iter=10_000, em_tol=0, early_stopping=False
+    )
     with pytest.warns(ConvergenceWarning, match=r"EM stopped after max_time=0\.3"):
         model.fit(X, y)
     assert model.history_["seconds"].sum() < 10
@@ -183,7 +193,7 @@ def test_time_limit_leaves_a_usable_model_and_warns():
 
 def test_few_passes_warn_of_the_last_svms(two_moons):
     with pytest.warns(ConvergenceWarning, match="linear SVMs of the last EM step"):
-        MixtureSVC(2, svm_max_iter=1, svm_tol=1e-9, max_iter=2).fit(*two_moons)
+        MixtureSVC(2, max_iter=1, tol=1e-9, em_max_iter=2).fit(*two_moons)
 
 
 def test_default_fit_is_silent(two_moons):
@@ -197,32 +207,38 @@ def test_rows_that_are_all_equal_or_fewer_than_components():
     y = np.array([0, 1] * 4)
     with pytest.warns(ConvergenceWarning, match="Only 1 distinct rows"):
         model = MixtureSVC(2, random_state=0).fit(X, y)
-    assert model.n_components_ == 1
-    with pytest.raises(ValueError, match=r"n_samples=8 should be >= n_components=10"):
+    assert model.n_regions_ == 1
+    with pytest.raises(ValueError, match=r"n_samples=8 should be >= n_regions=10"):
         MixtureSVC().fit(X, y)
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_components": 0}, r"'n_components' parameter of MixtureSVC .* Got 0"),
-        ({"gate": "rbf"}, r"'softmax' or 'paper'\. Got 'rbf'"),
-        ({"levels": 3}, r"'levels' parameter .* 1 or 2\. Got 3"),
-        ({"n_groups": 1}, r"'n_groups' parameter .* Got 1"),
-        ({"tau": 0}, r"'tau' parameter .* Got 0"),
+        ({"n_regions": 0}, r"'n_regions' parameter of MixtureSVC .* Got 0"),
+        ({"gate": "rbf"}, r"'softmax' or 'paper' or a SoftmaxGate or PaperGate\. Got"),
+        (
+            {"gate": SoftmaxGate(3)},
+            r"'levels' .* SoftmaxGate .* 1 or 2\. Got 3",
+        ),
+        (
+            {"gate": PaperGate(n_groups=1)},
+            r"'n_groups' .* PaperGate .* Got 1",
+        ),
+        ({"gate": PaperGate(0)}, r"'tau' parameter .* Got 0"),
+        ({"gate": SoftmaxGate(reg=-1)}, r"'reg' parameter .* Got -1"),
+        ({"gate": SoftmaxGate(steps=0)}, r"'steps' parameter .* Got 0"),
         ({"C": "large"}, r"'C' parameter .* or 'scale'\. Got 'large'"),
         ({"prior": 1.0}, r"'prior' parameter .*\[0, 1\)\. Got 1.0"),
-        ({"gate_reg": -1}, r"'gate_reg' parameter .* Got -1"),
-        ({"gate_steps": 0}, r"'gate_steps' parameter .* Got 0"),
         ({"min_responsibility": 1}, r"'min_responsibility' parameter .* Got 1"),
         ({"early_stopping": "yes"}, r"a bool or 'auto'\. Got 'yes'"),
         ({"validation_fraction": 1.5}, r"'validation_fraction' .* Got 1.5"),
         ({"n_iter_no_change": 0}, r"'n_iter_no_change' .* Got 0"),
         ({"clusterer": DBSCAN()}, r"an object with 'fit' and 'predict'\. Got DBSCAN"),
-        ({"tol": -1}, r"'tol' parameter .* Got -1"),
+        ({"em_tol": -1}, r"'em_tol' parameter .* Got -1"),
+        ({"em_max_iter": 0}, r"'em_max_iter' parameter .* Got 0"),
+        ({"tol": 0}, r"'tol' parameter .* Got 0"),
         ({"max_iter": 0}, r"'max_iter' parameter .* Got 0"),
-        ({"svm_tol": 0}, r"'svm_tol' parameter .* Got 0"),
-        ({"svm_max_iter": 0}, r"'svm_max_iter' parameter .* Got 0"),
         ({"max_time": 0}, r"'max_time' parameter .* Got 0"),
         ({"class_weight": "even"}, r"'balanced' or a dict, .*\. Got 'even'"),
     ],
@@ -266,3 +282,33 @@ def test_sparse_model_of_many_columns():
     y = np.asarray(X[:, :10_000].sum(axis=1) > X[:, 10_000:].sum(axis=1)).astype(int)
     model = MixtureSVC(3, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.9
+
+
+def test_parameters_of_the_gate_are_those_of_the_model(two_moons):
+    X, y = two_moons
+    model = MixtureSVC(4, gate=SoftmaxGate(), em_max_iter=2, random_state=0)
+    assert model.get_params()["gate__reg"] == 0.0
+    copy = clone(model).set_params(gate__reg=1e-2)
+    assert model.gate.reg == 0.0
+    named = MixtureSVC(4, em_max_iter=2, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.fit(X, y).coef_, named.coef_)
+    assert (copy.fit(X, y).gate_coef_ != model.gate_coef_).any()
+    search = GridSearchCV(model, {"gate__levels": [1, 2], "gate__tau": [0.5]}, cv=2)
+    assert search.fit(X, y).best_estimator_.tau_ == 0.5
+    printed = MixtureSVC(4, gate=PaperGate(), em_max_iter=2, random_state=0)
+    named.set_params(gate="paper")
+    np.testing.assert_array_equal(printed.fit(X, y).coef_, named.fit(X, y).coef_)
+
+
+def test_support_vectors_are_counted_by_class(two_moons):
+    X, y = two_moons
+    model = MixtureSVC(1, prior=0.0, tol=1e-8, max_iter=10_000).fit(X, y)
+    # One component is one linear SVM: duals are zero beyond the margin only.
+    decision = X @ model.coef_[0, 0] + model.intercept_[0, 0]
+    margin = np.where(y == 1, 1, -1) * decision
+    for label in (0, 1):
+        own = margin[y == label]
+        assert (own < 1 - 1e-3).sum() <= model.n_support_[label]
+        assert model.n_support_[label] <= (own < 1 + 1e-3).sum()
+    assert 1 <= model.n_iter_ <= 10_000
+    assert model.duality_gap_ <= 1e-8

@@ -12,12 +12,13 @@ from sklearn.svm import SVC
 
 from conftest import store
 from localsvm import ReducedSVC
+from localsvm.estimators import Reduction
 from localsvm.estimators._reduced.reduction import (
-    ReductionSettings,
     TwoClassRows,
     open_rows,
     violations,
 )
+from localsvm.estimators._reduced.rule import ReductionSettings
 from localsvm.kernels import Kernel
 from localsvm.solvers import KernelOptions
 from oracles import kernel_svm
@@ -28,21 +29,16 @@ KERNELS = {
     "rbf": {"kernel": "rbf", "gamma": 0.5, "C": 3.0},
     "poly": {"kernel": "poly", "degree": 3, "gamma": 0.3, "coef0": 1.0, "C": 0.5},
 }
-PAPER = {
-    "method": "reduce",
-    "representative": "pseudo_center",
-    "use_bounds": False,
-    "band": 0.0,
-}
+PAPER = Reduction("pseudo_center", use_bounds=False, band=0.0)
 WAYS = {
-    "all": {"method": "all"},
-    "kernel rows": {"method": "all", "cache_size": 1e-3},
-    "mean": {"method": "reduce"},
-    "narrow band": {"method": "reduce", "band": 0.01},
-    "mean, kernel rows": {"method": "reduce", "cache_size": 1e-3},
-    "condition 1": {"method": "reduce", "use_bounds": False},
-    "paper": PAPER,
-    "paper, kernel rows": {**PAPER, "cache_size": 1e-3},
+    "all": {"reduction": None},
+    "kernel rows": {"reduction": None, "cache_size": 1e-3},
+    "mean": {"reduction": Reduction()},
+    "narrow band": {"reduction": Reduction(band=0.01)},
+    "mean, kernel rows": {"reduction": Reduction(), "cache_size": 1e-3},
+    "condition 1": {"reduction": Reduction(use_bounds=False)},
+    "paper": {"reduction": PAPER},
+    "paper, kernel rows": {"reduction": PAPER, "cache_size": 1e-3},
 }
 TIGHT = {"tol": 1e-6}
 
@@ -138,12 +134,11 @@ def test_clusters_spare_rows():
     y = X[:, 0] + rng.standard_normal(4000) > 0
     sizes = {}
     for name, way in (
-        ("mean", {"band": 0.05}),
-        ("condition 1", {"use_bounds": False}),
+        ("mean", Reduction(band=0.05)),
+        ("condition 1", Reduction(use_bounds=False)),
         ("paper", PAPER),
     ):
-        way = {"method": "reduce", **way}
-        model = ReducedSVC(kernel="linear", C=10.0, **way).fit(X, y)
+        model = ReducedSVC(kernel="linear", C=10.0, reduction=way).fit(X, y)
         assert model.exact_
         assert model.n_rows_used_[0][0] in (89, 90)  # two square roots of rows
         sizes[name] = model.n_rows_used_[0][-1]
@@ -158,9 +153,8 @@ def test_large_penalties_take_no_longer():
     X = centers[y] + rng.standard_normal((1500, 2))
     everything = ReducedSVC(kernel="linear", C=1e4, tol=1e-6).fit(X, y)
     assert everything.n_iter_ < 60
-    for way in ({"band": 0.05}, PAPER):
-        way = {"method": "reduce", **way}
-        model = ReducedSVC(kernel="linear", C=1e4, tol=1e-6, **way).fit(X, y)
+    for way in (Reduction(band=0.05), PAPER):
+        model = ReducedSVC(kernel="linear", C=1e4, tol=1e-6, reduction=way).fit(X, y)
         assert model.exact_
         np.testing.assert_allclose(
             model.dual_objective_, everything.dual_objective_, rtol=1e-9
@@ -171,21 +165,24 @@ def test_large_penalties_take_no_longer():
 @pytest.mark.parametrize("max_passes", [0, 1, 2])
 def test_passes_are_limited_and_said(max_passes):
     X, y = noisy_rows(900)
-    model = ReducedSVC(gamma=0.5, max_passes=max_passes, **PAPER).fit(X, y)
+    setting = {"gamma": 0.5, "C": 1.0}
+    reduction = clone(PAPER).set_params(max_passes=max_passes)
+    model = ReducedSVC(**setting, reduction=reduction).fit(X, y)
     assert model.passes_[0] == max_passes or model.exact_
     assert len(model.n_rows_used_[0]) == model.passes_[0] + 1
     if max_passes == 0:
         assert not model.exact_
         assert model.violation_ > 0.1
         assert len(model.support_) <= model.n_rows_used_[0][0]
-    exact = ReducedSVC(gamma=0.5, **PAPER).fit(X, y)
+    exact = ReducedSVC(**setting, reduction=PAPER).fit(X, y)
     assert model.dual_objective_[0] <= exact.dual_objective_[0] * (1 + 1e-6)
 
 
 def test_more_passes_raise_the_objective():
     X, y = noisy_rows(900)
+    model = ReducedSVC(gamma=0.5, C=1.0, reduction=PAPER)
     objectives = [
-        ReducedSVC(gamma=0.5, max_passes=n, **PAPER).fit(X, y).dual_objective_[0]
+        clone(model).set_params(reduction__max_passes=n).fit(X, y).dual_objective_[0]
         for n in (0, 1, 2)
     ]
     assert objectives[0] < objectives[1] <= objectives[2] * (1 + 1e-6)
@@ -239,7 +236,7 @@ def test_equal_rows_of_both_classes():
 @pytest.mark.parametrize("n_clusters", [1, 5, 60])
 def test_any_clusterer_gives_the_same_svm(n_clusters, kernel):
     X, y = noisy_rows(200)
-    way = {"method": "reduce", "clusterer": KMeans(n_clusters, n_init=1)}
+    way = {"reduction": Reduction(), "clusterer": KMeans(n_clusters, n_init=1)}
     model = ReducedSVC(**kernel, **way, **TIGHT, random_state=0).fit(X, y)
     everything = ReducedSVC(**kernel, **TIGHT).fit(X, y)
     np.testing.assert_allclose(
@@ -251,8 +248,8 @@ def test_any_clusterer_gives_the_same_svm(n_clusters, kernel):
 def test_rare_class_has_as_many_clusters_as_rows():
     X, y = noisy_rows(100)
     y = np.where(np.arange(100) < 3, 2, y)
-    way = {"method": "reduce", "clusterer": KMeans(20, n_init=1)}
-    model = ReducedSVC(gamma=0.5, **way, **TIGHT).fit(X, y)
+    way = {"reduction": Reduction(), "clusterer": KMeans(20, n_init=1)}
+    model = ReducedSVC(gamma=0.5, C=1.0, **way, **TIGHT).fit(X, y)
     assert model.exact_
     assert model.n_rows_used_[0][0] == 43
 
@@ -263,9 +260,9 @@ def test_clusters_of_one_row_are_all_rows():
     for cache_size in (1e-3, 100.0):
         model = ReducedSVC(
             gamma=0.5,
-            method="reduce",
+            C=1.0,
+            reduction=Reduction(max_passes=0),
             clusterer=KMeans(25, n_init=1),
-            max_passes=0,
             cache_size=cache_size,
             **TIGHT,
         ).fit(X[keep], y[keep])
@@ -277,7 +274,9 @@ def test_algorithm_ends_where_the_problem_cannot_grow():
     """Clusters of one row: support vectors are opened and none is added."""
     X, y = noisy_rows(80)
     keep = np.r_[np.flatnonzero(y == 0)[:25], np.flatnonzero(y == 1)[:25]]
-    model = ReducedSVC(gamma=0.5, clusterer=KMeans(25, n_init=1), **PAPER, **TIGHT)
+    model = ReducedSVC(
+        gamma=0.5, C=1.0, clusterer=KMeans(25, n_init=1), reduction=PAPER, **TIGHT
+    )
     model.fit(X[keep], y[keep])
     assert model.exact_
     assert model.n_rows_used_ == [[50]]
@@ -297,8 +296,10 @@ def test_weight_equals_repetition(kernel, way):
 def test_groups_share_their_dual_by_the_bounds_of_their_rows():
     X, y = noisy_rows(2000, 3)
     weight = np.random.default_rng(0).integers(1, 4, len(y))
-    way = {"method": "reduce", "band": 0.05}
-    model = ReducedSVC(kernel="linear", C=2.0, **way).fit(X, y, sample_weight=weight)
+    reduction = Reduction(band=0.05)
+    model = ReducedSVC(kernel="linear", C=2.0, reduction=reduction).fit(
+        X, y, sample_weight=weight
+    )
     assert model.n_rows_used_[0][-1] < 500
     bounds = 2.0 * weight[model.support_]
     size = np.abs(model.dual_coef_[0])
@@ -309,8 +310,8 @@ def test_groups_share_their_dual_by_the_bounds_of_their_rows():
 def test_class_weight_is_that_of_svc():
     X, y = noisy_rows()
     for class_weight in ("balanced", {0: 3.0}, {0: 0.0}):
-        setting = {"gamma": 0.5, "class_weight": class_weight}
-        model = ReducedSVC(method="reduce", **setting, **TIGHT).fit(X, y)
+        setting = {"gamma": 0.5, "C": 1.0, "class_weight": class_weight}
+        model = ReducedSVC(reduction=Reduction(), **setting, **TIGHT).fit(X, y)
         if class_weight == {0: 0.0}:
             assert (model.predict(X) == 1).all()
             continue
@@ -355,7 +356,7 @@ def test_float32_stays_float32(kernel, way):
 def test_fitted_attributes_tell_the_story():
     X, y = make_classes(200, 3)
     frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
-    model = ReducedSVC(method="reduce").fit(frame, y)
+    model = ReducedSVC(reduction=Reduction()).fit(frame, y)
     assert set(model.fit_report_) == {"merge", "kernel", "cluster", "solve", "method"}
     assert model.fit_report_["method"] == model.method_
     assert model.method_ == "clusters opened, on one kernel matrix of all rows, by SMO"
@@ -377,18 +378,14 @@ def test_fitted_attributes_tell_the_story():
     ("parameter", "value", "words"),
     [
         ("kernel", "sigmoid", "'linear' or 'poly' or 'rbf'"),
-        ("C", 0.0, "a float in the range (0, inf)"),
+        ("C", 0.0, "a float in the range (0, inf) or 'scale'"),
         ("gamma", "local", "a float in the range (0, inf) or 'scale' or 'auto'"),
         ("degree", 0, "an int in the range [1, inf)"),
-        ("method", "fast", "'auto' or 'all' or 'reduce'"),
+        ("reduction", "all", "None or 'auto' or a Reduction"),
         ("solver", "newton", "'auto' or 'smo' or 'interior_point'"),
-        ("representative", "median", "'mean' or 'pseudo_center'"),
-        ("use_bounds", 1, "a bool"),
-        ("band", -0.1, "a float in the range [0, inf)"),
-        ("max_passes", -1, "None or an int in the range [0, inf)"),
         ("clusterer", "pddp", "None or an object with 'fit'"),
         ("tol", 0.0, "a float in the range (0, inf)"),
-        ("max_iter", 0, "an int in the range [1, inf) or -1"),
+        ("max_iter", 0, "None or an int in the range [1, inf)"),
         ("cache_size", 0.0, "a float in the range (0, inf)"),
     ],
 )
@@ -402,9 +399,89 @@ def test_bad_parameters_are_named(parameter, value, words, two_moons):
     )
 
 
+@pytest.mark.parametrize(
+    ("parameter", "value", "words"),
+    [
+        ("representative", "median", "'mean' or 'pseudo_center'"),
+        ("use_bounds", 1, "a bool"),
+        ("band", -0.1, "a float in the range [0, inf)"),
+        ("max_passes", -1, "None or an int in the range [0, inf)"),
+    ],
+)
+def test_bad_parameters_of_a_reduction_are_named(parameter, value, words, two_moons):
+    model = ReducedSVC(reduction=Reduction(**{parameter: value}))
+    with pytest.raises(ValueError) as caught:
+        model.fit(*two_moons)
+    assert str(caught.value) == (
+        f"The {parameter!r} parameter of Reduction must be {words}. "
+        f"Got {value!r} instead."
+    )
+
+
+def test_reduction_is_none_in_memory_unless_it_is_given():
+    X, y = noisy_rows(200)
+    for reduction in (None, "auto"):
+        model = ReducedSVC(reduction=reduction).fit(X, y)
+        assert model.method_.startswith("all rows")
+        assert model.n_rows_used_ == [[200]]
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        {"kernel": "rbf"},
+        {"kernel": "linear"},
+        {"kernel": "poly", "degree": 2, "gamma": 0.3, "coef0": 1.0},
+    ],
+)
+def test_scaled_penalty_is_ten_over_the_mean_of_the_diagonal(kernel):
+    X, y = noisy_rows(200)
+    X, weight = 3 * X, np.arange(200) % 3
+    model = ReducedSVC(**kernel, random_state=0).fit(X, y, sample_weight=weight)
+    squares = (X**2).sum(axis=1)
+    diagonal = {"rbf": 0 * squares + 1, "linear": squares}.get(
+        kernel["kernel"], (0.3 * squares + 1.0) ** 2
+    )
+    assert pytest.approx(10.0 / np.average(diagonal, weights=weight)) == model.C_
+    same = ReducedSVC(**kernel, C=model.C_, random_state=0)
+    same.fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(model.decision_function(X), same.decision_function(X))
+    assert same.C_ == model.C_
+
+
+def test_gap_is_that_of_the_primal_and_the_dual_of_all_rows(kernel, way):
+    X, y = make_classes(240, 3)
+    model = ReducedSVC(**kernel, **way).fit(X, y)
+    gaps = []
+    for task, label in enumerate(model.classes_):
+        sign = np.where(y == label, 1.0, -1.0)
+        scores = model.decision_function(X)[:, task]
+        duals = np.zeros(len(X))
+        duals[model.support_] = model.dual_coef_[task]
+        squared = duals @ (scores - model.intercept_[task])
+        primal = squared / 2 + model.C_ * np.maximum(0, 1 - sign * scores).sum()
+        gaps.append((primal - (duals @ sign - squared / 2)) / primal)
+    assert model.duality_gap_ == pytest.approx(max(gaps), abs=1e-6)
+    assert model.duality_gap_ < 0.01
+
+
+def test_gap_of_an_approximation_is_large():
+    X, y = noisy_rows(900)
+    reduction = clone(PAPER).set_params(max_passes=0)
+    model = ReducedSVC(gamma=0.5, C=1.0, reduction=reduction).fit(X, y)
+    assert model.duality_gap_ > 0.1
+
+
+def test_support_vectors_are_counted_by_class(way):
+    X, y = make_classes(240, 3)
+    model = ReducedSVC(**way).fit(X, y)
+    expected = np.bincount(y[model.support_], minlength=3)
+    np.testing.assert_array_equal(model.n_support_, expected)
+
+
 def test_solvers_agree_and_say_what_they_need():
     X, y = noisy_rows()
-    for way in ({}, {"method": "reduce"}, {"method": "reduce", "cache_size": 1e-3}):
+    for way in (WAYS["all"], WAYS["mean"], WAYS["mean, kernel rows"]):
         setting = {"kernel": "linear", "C": 0.5, **way, **TIGHT}
         smo, interior = (
             ReducedSVC(solver=solver, **setting).fit(X, y)
@@ -426,17 +503,17 @@ def test_bad_rows_are_refused(two_moons):
     with pytest.raises(ValueError, match="entries too large for their squares"):
         ReducedSVC().fit(X * 1e200, y)
     with pytest.raises(ValueError, match="DBSCAN gave the label -1"):
-        ReducedSVC(method="reduce", clusterer=DBSCAN(eps=1e-6)).fit(X, y)
+        ReducedSVC(reduction=Reduction(), clusterer=DBSCAN(eps=1e-6)).fit(X, y)
     with pytest.warns(UserWarning, match="very different scales"):
         ReducedSVC().fit(X * [1.0, 1e5], y)
 
 
 @pytest.mark.parametrize("limit", [{"max_iter": 3}, {"max_time": 0.2}])
-@pytest.mark.parametrize("method", ["all", "reduce"])
-def test_limits_warn_and_give_a_model(limit, method):
+@pytest.mark.parametrize("reduction", [None, Reduction()])
+def test_limits_warn_and_give_a_model(limit, reduction):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((1500, 10)), rng.integers(0, 2, 1500)
-    model = ReducedSVC(gamma=0.01, C=1e8, method=method, **limit)
+    model = ReducedSVC(gamma=0.01, C=1e8, reduction=reduction, **limit)
     with pytest.warns(ConvergenceWarning, match=f"stopped at {next(iter(limit))}="):
         model.fit(X, y)
     assert not model.exact_

@@ -19,24 +19,33 @@ from engine_data import (
 )
 from localsvm import ReducedSVC, load, save
 from localsvm.engine import Batches, NotEnoughMemoryError, options
+from localsvm.estimators import Reduction
 from localsvm.estimators._reduced.passes import ReducedPartitionFit
 
 FORMS = {
-    "linear": {"kernel": "linear"},
-    "linear, smo": {"kernel": "linear", "solver": "smo"},
-    "linear, condition 1": {"kernel": "linear", "use_bounds": False},
-    "linear, paper": {"kernel": "linear", "representative": "pseudo_center"},
+    "linear": {"kernel": "linear", "C": 1.0},
+    "linear, smo": {"kernel": "linear", "C": 1.0, "solver": "smo"},
+    "linear, condition 1": {
+        "kernel": "linear",
+        "C": 1.0,
+        "reduction": Reduction(use_bounds=False),
+    },
+    "linear, paper": {
+        "kernel": "linear",
+        "C": 1.0,
+        "reduction": Reduction("pseudo_center"),
+    },
     "rbf": {"C": 3.0},
-    "rbf, paper": {"representative": "pseudo_center", "band": 0.0},
-    "poly": {"kernel": "poly", "degree": 2, "coef0": 1.0, "gamma": "auto"},
-    "balanced": {"class_weight": "balanced"},
+    "rbf, paper": {"C": 1.0, "reduction": Reduction("pseudo_center", band=0.0)},
+    "poly": {"kernel": "poly", "C": 1.0, "degree": 2, "coef0": 1.0, "gamma": "auto"},
+    "balanced": {"C": 1.0, "class_weight": "balanced"},
 }
 TIGHT = {"tol": 1e-6, "random_state": 0}
 
 
 @pytest.fixture(params=["linear", "rbf"])
 def kernel(request):
-    return {"kernel": request.param}
+    return {"kernel": request.param, "C": 1.0}
 
 
 def fit(*arguments, parameters=None, **settings):
@@ -54,7 +63,7 @@ def recomputed_violation(model, X, y, weight):
         sign = np.where(y == label, 1.0, -1.0)
         size = np.zeros(len(y))
         size[model.support_] = sign[model.support_] * model.dual_coef_[task]
-        bound = model.C * weight
+        bound = model.C_ * weight
         assert size.min() >= 0
         assert (size <= bound * (1 + 1e-9)).all()
         slack = sign * scores[:, task] - 1
@@ -68,7 +77,7 @@ def recomputed_violation(model, X, y, weight):
 )
 def test_same_svm_as_in_memory(form, n_classes):
     X, y, weight = make_rows(600, n_classes=n_classes)
-    whole = ReducedSVC(**FORMS[form], **TIGHT).fit(X, y, weight)
+    whole = ReducedSVC(**FORMS[form] | {"reduction": None}, **TIGHT).fit(X, y, weight)
     parts = fit(Batches.of(X, y, weight, rows=ROWS), parameters=FORMS[form] | TIGHT)
     assert parts.exact_
     np.testing.assert_allclose(parts.gamma_, whole.gamma_, rtol=1e-13)
@@ -108,15 +117,35 @@ def test_certificate_of_a_fit_that_was_cut_short():
     X, y, weight = make_rows(600, n_classes=2)
     model = fit(
         Batches.of(X, y, weight, rows=ROWS),
-        parameters={"kernel": "linear", "max_passes": 1},
+        parameters={
+            "kernel": "linear",
+            "C": 1.0,
+            "reduction": Reduction(max_passes=1),
+        },
     )
     assert not model.exact_
     assert model.passes_.tolist() == [1]
     assert model.violation_ > 0.01
     assert model.violation_ == pytest.approx(recomputed_violation(model, X, y, weight))
-    stands_for_many = fit(Batches.of(X, y, rows=ROWS), parameters={"max_passes": 0})
+    parameters = {"C": 1.0, "reduction": Reduction(max_passes=0)}
+    stands_for_many = fit(Batches.of(X, y, rows=ROWS), parameters=parameters)
+    assert stands_for_many.duality_gap_ == np.inf
     assert stands_for_many.violation_ == np.inf
     assert not stands_for_many.exact_
+
+
+@pytest.mark.parametrize("form", ["linear", "rbf", "poly"])
+def test_penalty_gap_and_support_are_those_of_the_fit_in_memory(form):
+    X, y, weight = make_rows(600)
+    parameters = {name: v for name, v in FORMS[form].items() if name != "C"} | TIGHT
+    whole = ReducedSVC(**parameters).fit(X, y, weight)
+    blocks = fit(Batches.of(X, y, weight, rows=ROWS), parameters=parameters)
+    assert pytest.approx(whole.C_, rel=1e-12) == blocks.C_
+    assert blocks.duality_gap_ == pytest.approx(whole.duality_gap_, abs=1e-5)
+    np.testing.assert_array_equal(
+        blocks.n_support_,
+        [np.count_nonzero(y[blocks.support_] == label) for label in whole.classes_],
+    )
 
 
 def test_a_wrong_dual_is_found(monkeypatch):
@@ -131,7 +160,11 @@ def test_a_wrong_dual_is_found(monkeypatch):
         return items
 
     monkeypatch.setattr(ReducedPartitionFit, "_items", planted)
-    parameters = {"kernel": "linear", "max_passes": 12}
+    parameters = {
+        "kernel": "linear",
+        "C": 1.0,
+        "reduction": Reduction(max_passes=12),
+    }
     model = fit(Batches.of(X, y, weight, rows=ROWS), parameters=parameters)
     assert model.violation_ > 0.1
     assert not model.exact_
@@ -145,7 +178,7 @@ def test_rows_of_a_linear_svm_stay_where_they_are():
     assert model.n_rows_used_[0][-1] < 800
     assert int(model.fit_report_["travelled"].split()[0]) < 20
     assert len(model.support_) > 1000
-    assert model._support_rows.shape == (0, 2)
+    assert model._model.support_vectors.shape == (0, 2)
 
 
 def test_part_of_the_rows_travels_for_other_kernels():
@@ -275,8 +308,8 @@ def test_limits_are_told_of(kernel):
 
 def test_what_cannot_be_done_is_said(tmp_path):
     X, y, _ = make_rows(100)
-    with pytest.raises(ValueError, match=r"method='all' needs all rows in memory; for"):
-        fit(Batches.of(X, y), parameters={"method": "all"})
+    with pytest.raises(ValueError, match=r"reduction=None needs all rows in memory; "):
+        fit(Batches.of(X, y), parameters={"reduction": None})
     with pytest.raises(ValueError, match="number of classes has to be greater"):
         fit(Batches.of(X, np.ones(100)))
     path = write_parquet(tmp_path / "rows.parquet", *make_rows())

@@ -19,7 +19,7 @@ from engine_data import (
 from localsvm import ClusteredSVC, GradientMetric, load, save
 from localsvm.cluster import PDDP, ParallelKMeans
 from localsvm.engine import Batches, NotEnoughMemoryError, options
-from localsvm.estimators._regional import passes as _clustered_partitions
+from localsvm.estimators._regional import solve as _regional_solve
 from localsvm.passes import _linear_solver as _part_solver
 
 MODEL = {"n_regions": 5, "C": 0.3, "tol": 1e-5, "random_state": 0}
@@ -205,7 +205,9 @@ def test_other_clusterers():
         assert model.n_regions_ == 5
         assert model.score(X, y) > 0.75
     pddp = {"clusterer": PDDP(4), "n_regions": "auto"}
-    assert fit(batches, parameters=pddp | {"n_nearest": 1}).score(X, y) > 0.75
+    for n_nearest in (8, 1):
+        model = fit(batches, parameters=pddp | {"n_nearest": n_nearest})
+        assert model.score(X, y) > 0.75
 
 
 def test_k_means_by_passes(tmp_path):
@@ -253,7 +255,7 @@ def test_memory_is_checked(tmp_path):
 def test_memory_of_many_weights_is_checked(monkeypatch):
     X, y, weight = make_rows()
     batches = Batches.of(X, y, weight, rows=ROWS)
-    monkeypatch.setattr(_clustered_partitions, "_VECTOR_COPIES", 10**12)
+    monkeypatch.setattr(_regional_solve, "_VECTOR_COPIES", 10**12)
     with pytest.raises(NotEnoughMemoryError, match=r"A pass over .*fewer regions"):
         fit(batches, memory_limit="100GB")
 

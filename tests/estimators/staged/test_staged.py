@@ -19,8 +19,8 @@ from localsvm.rows._distinct import distinct_rows
 from staged_data import GIVEN, SEED, make_rows
 
 PREPARATIONS = {scaling: {"scaling": scaling} for scaling in SCALINGS} | {
-    "full": {"metric": "full"},
-    "diagonal": {"metric": "diagonal"},
+    "full": {"gradient_metric": "full"},
+    "diagonal": {"gradient_metric": "diagonal"},
     "components": {"n_components": 2},
 }
 
@@ -235,7 +235,7 @@ def test_easy_rows_are_explained_by_the_blend_of_their_regions(n_classes, prepar
 
 def test_easy_rows_have_the_intercept_of_their_regions(n_classes):
     X, y = make_rows(n_classes=n_classes)
-    model = fit(X, y, threshold=0.5, metric="full")
+    model = fit(X, y, threshold=0.5, gradient_metric="full")
     easy = model.stage(X) == 1
     zero = model._preparation.apply(np.zeros((1, 3)))[0]
     blend, bias = model.first_stage_.local_coef(model._preparation.apply(X[easy]))
@@ -309,9 +309,9 @@ def test_rows_of_both_stages_are_explained_in_words(n_classes):
 
 def test_attributes_tell_the_story():
     X, y = make_rows()
-    model = fit(X, y, metric="full", n_regions=9)
+    model = fit(X, y, gradient_metric="full", n_regions=9)
     assert (model.n_features_in_, model.n_hard_, model.n_regions_) == (3, 400, 10)
-    assert model.metric_.components_.shape == (3, 3)
+    assert model.gradient_metric_.components_.shape == (3, 3)
     assert 0 <= model.duality_gap_ <= 0.05
     assert 1 <= model.n_iter_ <= 100
     assert model.duality_gap_ == model.first_stage_.duality_gap_

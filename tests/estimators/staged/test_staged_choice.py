@@ -82,7 +82,7 @@ def test_nothing_is_tried_where_all_is_given(monkeypatch):
     [
         (make_linear, ("threshold", "C")),
         (make_checkers, ("threshold", "gamma_factor", "kernel_C")),
-        (make_checkers, ("scaling", "metric", "cell_size")),
+        (make_checkers, ("scaling", "gradient_metric", "cell_size")),
     ],
 )
 @pytest.mark.parametrize("cell_size", [100, "auto"])
@@ -113,7 +113,7 @@ def test_table_lists_what_was_tried(make):
     assert set(table["scaling"]) == {"standard"}
     assert set(table["question"]) == {"C", "kernel"}
     (chosen,) = np.flatnonzero(table["chosen"])
-    for name in ("scaling", "metric", "C", "threshold"):
+    for name in ("scaling", "gradient_metric", "C", "threshold"):
         assert table[name][chosen] == model.best_params_[name]
     if model.best_params_["threshold"] > 0:
         for name in ("gamma_factor", "kernel_C"):
@@ -124,7 +124,7 @@ def test_table_lists_what_was_tried(make):
     ("name", "value"),
     [
         ("scaling", "quantile"),
-        ("metric", "diagonal"),
+        ("gradient_metric", "diagonal"),
         ("C", 0.3),
         ("gamma_factor", 3.0),
         ("kernel_C", 7.0),
@@ -146,7 +146,7 @@ def test_fully_open_choice_beats_its_first_setting():
     X, y = make_two_spirals(300, random_state=1)
     assert model.score(X, y) > 0.9
     assert {"none", "standard", "quantile"} <= set(model.selection_["scaling"])
-    assert set(model.selection_["metric"]) == {None, "full", "diagonal"}
+    assert set(model.selection_["gradient_metric"]) == {None, "full", "diagonal"}
 
 
 def test_standard_scaling_is_chosen_over_a_huge_column():
@@ -173,11 +173,13 @@ def test_metric_is_chosen_over_irrelevant_columns():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((600, 16))
     y = (np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] > 0).astype(int)
-    model = fit_open(X, y, "metric", threshold=np.inf)
-    assert model.best_params_["metric"] is not None
-    assert model.metric_ is not None
-    alike = fit_open(*make_checkers(400), "metric", threshold=np.inf, gamma_factor=4.0)
-    assert alike.best_params_["metric"] is None
+    model = fit_open(X, y, "gradient_metric", threshold=np.inf)
+    assert model.best_params_["gradient_metric"] is not None
+    assert model.gradient_metric_ is not None
+    alike = fit_open(
+        *make_checkers(400), "gradient_metric", threshold=np.inf, gamma_factor=4.0
+    )
+    assert alike.best_params_["gradient_metric"] is None
 
 
 def test_first_stage_alone_is_chosen_for_a_linear_problem():

@@ -37,12 +37,16 @@ def test_many_classes_take_a_dozen_first_stages_and_no_pairs(monkeypatch):
 @pytest.mark.parametrize("n_more", [0, 1])
 def test_second_stage_is_offered_up_to_a_number_of_classes(n_more):
     X, y = make_classes(MOST_PAIRED_CLASSES + n_more, 300)
-    tried = StagedSVC(random_state=0, scaling="none", metric=None).fit(X, y).selection_
+    tried = (
+        StagedSVC(random_state=0, scaling="none", gradient_metric=None)
+        .fit(X, y)
+        .selection_
+    )
     assert (tried["threshold"].max() == 0) == bool(n_more)
 
 
 def test_second_stage_of_many_classes_may_be_asked_for():
     X, y = make_classes(MOST_PAIRED_CLASSES + 1, 300)
-    given = {"scaling": "none", "metric": None, "C": 1.0}
+    given = {"scaling": "none", "gradient_metric": None, "C": 1.0}
     model = StagedSVC(random_state=0, threshold=1.0, **given).fit(X, y)
     assert model.second_stage_ is not None

@@ -17,8 +17,8 @@ SETTINGS = {
     "standard": {},
     "cells": {"cell_size": 60},
     "quantile": {"scaling": "quantile", "cell_size": 60},
-    "full": {"metric": "full", "scaling": "none"},
-    "diagonal": {"metric": "diagonal"},
+    "full": {"gradient_metric": "full", "scaling": "none"},
+    "diagonal": {"gradient_metric": "diagonal"},
     "first": {"threshold": 0.0},
     "second": {"threshold": np.inf},
     "chosen": {"C": "auto", "threshold": "auto"},
@@ -63,8 +63,8 @@ def test_order_of_rows_does_not_change_a_bit(setting, n_classes):
 def test_n_jobs_does_not_change_a_bit(storage, setting):
     X, y = make_rows(300, 3)
     if storage == "sparse":
-        if setting["scaling"] == "quantile" or setting["metric"] == "full":
-            setting = setting | {"scaling": "none", "metric": None}
+        if setting["scaling"] == "quantile" or setting["gradient_metric"] == "full":
+            setting = setting | {"scaling": "none", "gradient_metric": None}
         X = sparse.csr_array(X)
     models = [StagedSVC(**setting, n_jobs=n).fit(X, y) for n in (1, 2, 3)]
     queries = np.random.default_rng(1).standard_normal((900, 3))
@@ -107,7 +107,9 @@ def test_float32_stays_float32(setting):
     assert narrow.score(X, y) == pytest.approx(wide.score(X, y), abs=0.1)
 
 
-@pytest.mark.parametrize("changes", [{}, {"metric": "diagonal"}, {"cell_size": 60}])
+@pytest.mark.parametrize(
+    "changes", [{}, {"gradient_metric": "diagonal"}, {"cell_size": 60}]
+)
 def test_csr_matrix_and_array_give_the_same_model(changes, n_classes):
     X, y = make_rows(200, n_classes)
     X = X * (np.abs(X) > 0.7)
@@ -123,7 +125,8 @@ def test_csr_matrix_and_array_give_the_same_model(changes, n_classes):
 
 
 @pytest.mark.parametrize(
-    "changes", [{"scaling": "quantile"}, {"scaling": "standard"}, {"metric": "full"}]
+    "changes",
+    [{"scaling": "quantile"}, {"scaling": "standard"}, {"gradient_metric": "full"}],
 )
 def test_model_of_dense_rows_answers_sparse_ones_alike(changes, n_classes):
     X, y = make_rows(200, n_classes)
@@ -222,7 +225,7 @@ class TestOddData:
         X, y = make_rows(200)
         X = np.hstack([X, np.full((200, 1), 3.0), np.zeros((200, 1))])
         # Regions depend on the instruction set of BLAS, and the score with them.
-        self.check(X, y, 0.75, scaling=scaling, metric=metric)
+        self.check(X, y, 0.75, scaling=scaling, gradient_metric=metric)
 
     def test_class_of_one_row(self):
         X, y = make_rows(150)
@@ -314,8 +317,8 @@ def test_many_columns_of_few_directions_are_projected(n_columns, width):
     [
         ({"scaling": "robust"}, r"'quantile'.*\. Got 'robust' instead"),
         ({"scaling": None}, r"'scaling' parameter of StagedSVC .* Got None"),
-        ({"metric": "cosine"}, r"'diagonal'\. Got 'cosine'"),
-        ({"metric": 3}, r"'metric' parameter .* Got 3"),
+        ({"gradient_metric": "cosine"}, r"'diagonal'\. Got 'cosine'"),
+        ({"gradient_metric": 3}, r"'gradient_metric' parameter .* Got 3"),
         ({"C": 0}, r"'C' parameter .* 'auto' or a float .* Got 0"),
         ({"C": np.inf}, r"'C' parameter .* Got inf"),
         ({"C": "scale"}, r"'C' parameter .* Got 'scale'"),
@@ -347,7 +350,8 @@ def test_parameter_errors_name_found_and_expected(parameters, message):
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"scaling": "quantile"}, {"metric": "full"}, {"n_components": 5}]
+    "parameters",
+    [{"scaling": "quantile"}, {"gradient_metric": "full"}, {"n_components": 5}],
 )
 def test_what_needs_dense_rows_refuses_sparse_ones(parameters):
     X, y = make_rows(60)
@@ -384,7 +388,7 @@ def test_time_limit_of_given_parameters_gives_a_model(metric):
     X, _ = make_rows()
     y = np.random.default_rng(1).integers(0, 2, len(X))
     endless = {"C": 1e5, "tol": 1e-12, "max_iter": 10**6, "threshold": 0.0}
-    model = StagedSVC(**GIVEN | endless | {"metric": metric}, max_time=1e-6)
+    model = StagedSVC(**GIVEN | endless | {"gradient_metric": metric}, max_time=1e-6)
     with pytest.warns(ConvergenceWarning, match="max_time=1e-06 allowed") as caught:
         model.fit(X, y)
     assert len(caught) == 1

@@ -182,18 +182,18 @@ def test_second_stage_in_one_model_has_the_width_of_all_rows():
     model = make_fitter().fit_second(rows, SETTING, None)
     assert model.n_regions_ == 1
     assert model.n_neighbors_ == 200
-    assert model.gamma_[0] == pytest.approx(2.0 / typical_distance(rows.X))
-    assert model.C_[0] == 10.0
+    assert model.region_gamma_[0] == pytest.approx(2.0 / typical_distance(rows.X))
+    assert model.C_ == 10.0
 
 
 def test_second_stage_in_cells_has_a_width_for_each():
     rows = scaled_rows()
     model = make_fitter().fit_second(rows, SETTING, 50)
     assert model.n_neighbors_ == 50
-    solved = model.gamma_[model.C_ > 0]
+    solved = model.region_gamma_[model.region_C_ > 0]
     assert len(np.unique(solved)) > 1
     twice = make_fitter().fit_second(rows, replace(SETTING, gamma_factor=4.0), 50)
-    np.testing.assert_allclose(twice.gamma_[twice.C_ > 0], 2 * solved)
+    np.testing.assert_allclose(twice.region_gamma_[twice.region_C_ > 0], 2 * solved)
 
 
 @pytest.mark.parametrize("cell_size", [None, 50])

@@ -8,7 +8,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from localsvm import SupportClusterSVC
-from localsvm.estimators._support_cluster.steps import narrowed
+from localsvm.estimators._support_cluster.model import narrowed
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,14 @@ def test_partitions_without_rows_weight_or_a_class(data):
         fit(Batches.of(X, y, 0 * weight, rows=ROWS))
 
 
+def test_a_class_without_any_weight_keeps_its_place(data):
+    X, y, weight = data
+    weight = np.where(y == "birch", 0.0, weight)
+    model = fit(Batches.of(X, y, weight, rows=ROWS))
+    assert model.classes_.tolist() == ["ash", "birch", "cedar"]
+    assert set(model.predict(X)) == {"ash", "cedar"}
+
+
 def test_balanced_classes():
     X, y, weight = make_rows()
     balanced = SupportClusterSVC(**MODEL, class_weight="balanced")

@@ -14,7 +14,10 @@ from sklearn.exceptions import NotFittedError
 from conftest import store
 from localsvm import SupportClusterSVC
 from localsvm.cluster import GaussianSummary, ThresholdClustering, summarize_rows
-from localsvm.estimators._support_cluster import steps as _support_cluster_base
+from localsvm.estimators._support_cluster import (
+    fit as fit_module,
+    stream as stream_module,
+)
 
 KINDS = ["diag", "full", "none"]
 TIGHT = {"tol": 1e-9, "max_iter": -1}
@@ -95,9 +98,9 @@ def test_clusters_are_those_of_the_clusterer(three_classes):
 def test_only_partial_fit_learns(monkeypatch, two_moons):
     X, y = two_moons
     learned = []
-    original = _support_cluster_base.learn_clusters
+    original = fit_module.learn_clusters
     monkeypatch.setattr(
-        _support_cluster_base,
+        fit_module,
         "learn_clusters",
         lambda *arguments: learned.append(1) or original(*arguments),
     )
@@ -250,7 +253,7 @@ def test_interrupted_batch_changes_nothing(monkeypatch, three_classes):
             raise KeyboardInterrupt
         return summarize_rows(*arguments, **options)
 
-    monkeypatch.setattr(_support_cluster_base, "summarize_rows", interrupted)
+    monkeypatch.setattr(stream_module, "summarize_rows", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(X, y)
     assert pickle.dumps(model) == saved

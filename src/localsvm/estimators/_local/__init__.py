@@ -1,17 +1,30 @@
-"""Kernel SVMs in neighbourhoods: LocalSVC, NeighborSVC."""
+"""Kernel SVMs in neighbourhoods: LocalSVC, NeighborSVC, LocalSVCCV."""
 
+from localsvm.estimators._local.base import BaseLocalSVC
 from localsvm.estimators._local.estimator import LocalSVC
-from localsvm.estimators._local.neighbor import NeighborSVC
-from localsvm.estimators._local.prior import GlobalModel
-from localsvm.estimators._local.router import Router
-from localsvm.estimators._local.search import LocalSVCCV
-from localsvm.estimators._local.steps import BaseLocalSVC
+from localsvm.estimators._local.local_cv import LocalSVCCV
+from localsvm.estimators._local.model import GlobalModel, LocalModel, Router
+from localsvm.estimators._local.neighbor import NeighborIndex, NeighborSVC
+from localsvm.estimators._local.neighborhoods import (
+    LocalFit,
+    LocalOptions,
+    LocalSettings,
+    cover_neighborhoods,
+    fit_local,
+)
 
 __all__ = [
     "BaseLocalSVC",
     "GlobalModel",
+    "LocalFit",
+    "LocalModel",
+    "LocalOptions",
     "LocalSVC",
     "LocalSVCCV",
+    "LocalSettings",
+    "NeighborIndex",
     "NeighborSVC",
     "Router",
+    "cover_neighborhoods",
+    "fit_local",
 ]

@@ -17,7 +17,7 @@ from localsvm.engine import Block, Statistics
 from localsvm.estimators._local.records import CellFiles, MergedCell
 from localsvm.kernels import entry_moments
 from localsvm.passes import merge_moments
-from localsvm.rows import hash_labelled, hash_rows, merge_weights
+from localsvm.rows import hash_labelled, hash_rows, merge_weights, squared_norms
 
 _HASHES = 2.0**64
 
@@ -48,6 +48,7 @@ def sample_part(block: Block, seed: int, n_sampled: int) -> Statistics:
     if len(present):
         mean, total = entry_moments(block.X, weight)
         found["moments"] = np.array([weight.sum(), mean, total])
+        found["squares"] = np.array((squared_norms(block.X) * weight).sum())
     return found
 
 
@@ -71,6 +72,9 @@ def merge_samples(first: Statistics, second: Statistics, n_sampled: int) -> Stat
         "hashes": hashes[:n_sampled],
         "sample": sample[chosen[:n_sampled]],
     }
+    squares = [part["squares"] for part in both if "squares" in part]
+    if squares:
+        found["squares"] = np.sum(squares, axis=0)
     moments = [part["moments"] for part in both if "moments" in part]
     if moments:
         found["moments"] = moments[0]

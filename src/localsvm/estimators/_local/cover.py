@@ -65,7 +65,7 @@ class Cells:
         return found
 
     def take_labels(
-        self, rows: NDArray[np.int64]
+        self, rows: NDArray[np.integer[Any]]
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Class and weight of the rows of the given numbers."""
         class_index = np.empty(len(rows), dtype=np.int32)

@@ -20,10 +20,15 @@ from localsvm._clock import StageClock
 from localsvm.cluster import fit_search, make_search, neighborhood_sizes
 from localsvm.engine import Partitions, Statistics
 from localsvm.estimators._base import check_solution
+from localsvm.estimators._local.base import BaseLocalSVC
 from localsvm.estimators._local.blocks import Shuffle
 from localsvm.estimators._local.cover import Cells, CellTask
-from localsvm.estimators._local.kernel import (
-    KernelSetting,
+from localsvm.estimators._local.kernel import Gamma, RowScale, kernel_of
+from localsvm.estimators._local.model import LocalModel, Router
+from localsvm.estimators._local.neighborhoods import (
+    LocalSettings,
+    count_support,
+    fit_local,
 )
 from localsvm.estimators._local.passes import (
     cell_need,
@@ -31,16 +36,12 @@ from localsvm.estimators._local.passes import (
     grow_tree,
     require_room_for_rows,
     sample_partitions,
+    scale_of_moments,
     solve_cells,
 )
 from localsvm.estimators._local.prior import GLOBAL_MODELS
-from localsvm.estimators._local.router import Router
-from localsvm.estimators._local.steps import BaseLocalSVC
-from localsvm.passes import scale_gamma_of
 from localsvm.rows import Rows, row_numbers
-from localsvm.solvers import (
-    LocalKernel,
-)
+from localsvm.solvers import LocalKernel
 
 
 class LocalSVC(BaseLocalSVC):
@@ -57,44 +58,25 @@ class LocalSVC(BaseLocalSVC):
     n_neighbors : int or "auto", default="auto"
         Rows k of a neighbourhood, counting equal rows once. "auto" is 100, or all rows
         if there are fewer. With all rows it is one SVM: the global one.
-    n_assigned : int or None, default=None
-        Rows k' that a neighbourhood answers for, at most k; None is a quarter of k.
-        Smaller is closer to :class:`NeighborSVC`, and slower: there are about 2 n / k'
-        neighbourhoods.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-    C : float, default=10.0
-        Penalty of margin errors.
-    gamma : float, "local", "scale" or "auto", default="local"
+    C : float or "scale", default="scale"
+        Penalty of margin errors. "scale" is 10 divided by the mean of K(x, x) over the
+        rows: 10 for the RBF kernel, 10 / (mean squared norm) for the linear one.
+    gamma : float, "local", ("local", float), "scale" or "auto", default="local"
         Width of the kernel. "local" is 1 / (median squared distance of a
         neighbourhood's rows to its centre), which needs no knowledge of units and
-        follows the density of the data; the polynomial kernel has no width, and takes
-        it as "scale". The others are as in :class:`~sklearn.svm.SVC`.
-    gamma_factor : float, default=1.0
-        Multiplies gamma.
-    degree : int, default=3
-    coef0 : float, default=0.0
-        Power and constant of the polynomial kernel; 0 makes it homogeneous.
-    local_grid : dict or None, default=None
-        Local model selection: lists of factors, e.g. ``{"C": [0.1, 1, 10], "gamma":
-        [0.5, 1, 2]}``. Each neighbourhood takes the pair with the fewest errors in a
-        3-fold validation on its own rows. Costs about three fits per pair.
+        follows the density of the data; ("local", 0.5) is half of that. The polynomial
+        kernel has no width, and takes "local" as "scale". The others are as in
+        :class:`~sklearn.svm.SVC`.
     shrink : float, default=0.0
         How much of a global model g the local SVMs are given: they learn what is to be
         added to ``shrink * g(x)``. 0 fits no global model; 1 helps where labels are
         noisy or neighbourhoods small, most of all with a small C.
-    global_model : classifier with ``decision_function`` or None, default=None
-        None is :class:`ClusteredSVC` with its defaults. For noisy labels give one that
-        withstands them, e.g. a linear one. Its ``random_state`` is used unless it is
-        None.
     route : {"row", "center"}, default="row"
         How a query finds its model. "row" is the paper: by its nearest training row;
         the model keeps all rows. "center": by the nearest centre; the model keeps
-        centres and support vectors only. For rows in partitions "row" is refused if
-        they do not fit into the memory of this process.
-    neighbors : {"auto", "kd_tree", "brute"} or search object, default="auto"
-        The neighbour search; see :class:`~localsvm.cluster.NeighborhoodCover`. Rows are
-        near in the kernel's feature space: that is Euclidean order for linear and RBF
-        kernels; for polynomials see :class:`~localsvm.cluster.KernelNeighbors`.
+        centres and support vectors only. For rows in blocks "row" is refused if they do
+        not fit into the memory of this process.
     metric : transformer or None, default=None
         Maps the rows before all else, queries too, e.g. :class:`GradientMetric`; a copy
         is fitted to the labels and weights of the training rows. Its ``random_state``
@@ -103,20 +85,42 @@ class LocalSVC(BaseLocalSVC):
     tol : float, default=1e-3
         Largest violation of the optimality conditions in a neighbourhood. 0 is as small
         as the rounding of the numbers allows.
-    max_iter : int or "auto", default="auto"
-        Steps of the solver per pair of classes. -1 is ten million, or 100 per row if
-        that is more. "auto" is 50 k, but at least 20,000: plenty unless C is very
-        large; as -1 if k is all rows.
+    max_iter : int or None, default=None
+        Steps of the solver per pair of classes. None is 50 k, but at least 20,000:
+        plenty unless C is very large. If k is all rows it is ten million, or 100 per
+        row if that is more.
     max_time : float or None, default=None
         Seconds for the whole fit. The search for neighbours is not cut short, the
         solver is. Neighbourhoods that there is no time for answer with the class of
         most weight among their rows, or as the global model does.
-    cache_size : float, default=200
-        Megabytes for kernel rows of a neighbourhood with more than 2000 rows.
     random_state : int, RandomState instance or None, default=None
         Chooses the centres.
     n_jobs : int or None, default=None
         Threads; they do not change the model.
+
+    Other Parameters
+    ----------------
+    n_assigned : int or None, default=None
+        Rows k' that a neighbourhood answers for, at most k; None is a quarter of k.
+        Smaller is closer to :class:`NeighborSVC`, and slower: there are about 2 n / k'
+        neighbourhoods.
+    degree : int, default=3
+    coef0 : float, default=0.0
+        Power and constant of the polynomial kernel; 0 makes it homogeneous.
+    local_grid : dict or None, default=None
+        Local model selection: lists of factors, e.g. ``{"C": [0.1, 1, 10], "gamma":
+        [0.5, 1, 2]}``. Each neighbourhood takes the pair with the fewest errors in a
+        3-fold validation on its own rows. Costs about three fits per pair.
+    global_model : classifier with ``decision_function`` or None, default=None
+        None is :class:`ClusteredSVC` with its defaults. For noisy labels give one that
+        withstands them, e.g. a linear one. Its ``random_state`` is used unless it is
+        None.
+    neighbors : {"auto", "kd_tree", "brute"} or search object, default="auto"
+        The neighbour search; see :class:`~localsvm.cluster.NeighborhoodCover`. Rows are
+        near in the kernel's feature space: that is Euclidean order for linear and RBF
+        kernels; for polynomials see :class:`~localsvm.cluster.KernelNeighbors`.
+    cache_size : float, default=200
+        Megabytes for kernel rows of a neighbourhood with more than 2000 rows.
 
     Attributes
     ----------
@@ -139,10 +143,14 @@ class LocalSVC(BaseLocalSVC):
         Training row at each centre.
     n_neighbors_, n_assigned_ : int
         k and k' as used.
-    n_support_ : ndarray of shape (n_regions,)
-        Support vectors of each neighbourhood.
-    gamma_, C_ : ndarray of shape (n_regions,)
-        Width and penalty in each neighbourhood, 0 where there is no SVM.
+    n_support_ : ndarray of shape (n_classes,)
+        Distinct rows of each class that are a support vector of any neighbourhood.
+    C_ : float
+        The penalty.
+    gamma_ : float
+        The width, or the factor of local widths.
+    region_C_, region_gamma_ : ndarray of shape (n_regions,)
+        Penalty and width in each neighbourhood, 0 where there is no SVM.
     duality_gap_ : float
         Worst relative duality gap.
     violation_ : float
@@ -214,48 +222,46 @@ class LocalSVC(BaseLocalSVC):
         self,
         n_neighbors: int | str = "auto",
         *,
-        n_assigned: int | None = None,
         kernel: str = "rbf",
-        C: float = 10.0,
-        gamma: float | str = "local",
-        gamma_factor: float = 1.0,
-        degree: int = 3,
-        coef0: float = 0.0,
-        local_grid: Any = None,
+        C: float | str = "scale",
+        gamma: Gamma = "local",
         shrink: float = 0.0,
-        global_model: Any = None,
         route: str = "row",
-        neighbors: Any = "auto",
         metric: Any = None,
         class_weight: Any = None,
         tol: float = 1e-3,
-        max_iter: int | str = "auto",
+        max_iter: int | None = None,
         max_time: float | None = None,
-        cache_size: float = 200.0,
         random_state: Any = None,
         n_jobs: int | None = None,
+        n_assigned: int | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        local_grid: Any = None,
+        global_model: Any = None,
+        neighbors: Any = "auto",
+        cache_size: float = 200.0,
     ) -> None:
         self.n_neighbors = n_neighbors
-        self.n_assigned = n_assigned
         self.kernel = kernel
         self.C = C
         self.gamma = gamma
-        self.gamma_factor = gamma_factor
-        self.degree = degree
-        self.coef0 = coef0
-        self.local_grid = local_grid
         self.shrink = shrink
-        self.global_model = global_model
         self.route = route
-        self.neighbors = neighbors
         self.metric = metric
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
         self.max_time = max_time
-        self.cache_size = cache_size
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.n_assigned = n_assigned
+        self.degree = degree
+        self.coef0 = coef0
+        self.local_grid = local_grid
+        self.global_model = global_model
+        self.neighbors = neighbors
+        self.cache_size = cache_size
 
     def _check_parameters(self) -> None:
         self._check_setting()
@@ -268,22 +274,24 @@ class LocalSVC(BaseLocalSVC):
             shrink=real(0, closed="left"),
             global_model=GLOBAL_MODELS,
             route=one_of("row", "center"),
-            max_time=one_of(None) | real(0),
         )
 
     def _fit(self, rows: Rows) -> None:
-        sizes = neighborhood_sizes(self.n_neighbors, self.n_assigned, rows.X.shape[0])
-        local = self._with_grid(self._local_kernel(self._setting(), rows))
-        seed, clock = self._draw_seed(), StageClock(self.max_time)
+        sizes = neighborhood_sizes(self.n_neighbors, self.n_assigned, rows.n_rows)
+        local = self._with_grid(self._kernel_settings().resolve(RowScale.of(rows)))
+        settings = LocalSettings(*sizes, local, self.route, self.neighbors)
+        clock = StageClock(self.max_time)
+        options = self._options(self._draw_seed(), clock)
         with clock.stage("merge"):
-            merged = rows.merged(seed)
-        fitted = self._fit_global(merged, seed, clock) if self.shrink > 0 else None
-        merged = self._draw_to(merged, fitted, float(self.shrink))
-        regions = self._fit_setting(merged, sizes, local, seed, clock)
-        self._count_classes(rows, merged, regions)
-
-    def _setting(self) -> KernelSetting:
-        return KernelSetting(self.C, self.gamma, self.gamma_factor)
+            merged = rows.merged(options.seed)
+        prior = None
+        if self.shrink > 0:
+            fitted = self._fit_prior(merged.rows, options)
+            prior = replace(fitted, shrink=float(self.shrink))
+        fit = fit_local(merged.rows, settings, options, prior)
+        check_solution(fit.report.endings, self)
+        self._store(fit, rows, merged)
+        self.fit_report_ = clock.seconds
 
     def _with_grid(self, local: LocalKernel) -> LocalKernel:
         grid = {"C": [1.0], "gamma": [1.0], **(self.local_grid or {})}
@@ -316,11 +324,10 @@ class LocalSVC(BaseLocalSVC):
             )
             cells = gather_cells(rows, shuffle)
         with clock.stage("solve"):
-            task = self._cell_task(cells, sizes, found, seed)
+            task = self._cell_task(cells, found, seed)
             solve_cells(rows, task)
         with clock.stage("route"):
-            self._keep_cells(cells)
-        self.n_neighbors_, self.n_assigned_ = task.sizes
+            self._store_cells(cells, task)
         self.fit_report_ = clock.seconds
 
     def _check_for_partitions(self) -> None:
@@ -353,43 +360,47 @@ class LocalSVC(BaseLocalSVC):
         self._penalty_weight(self.classes_, np.arange(len(mass)), mass)
         return self._class_weight(self.classes_, mass)
 
-    def _cell_task(
-        self, cells: Cells, sizes: tuple[int, int], found: Statistics, seed: int
-    ) -> CellTask:
-        n_rows, n_columns = int(cells.n_rows.sum()), cells.low.shape[1]
-        k = min(sizes[0], n_rows)
-        local = self._kernel_of(
-            self._setting(), n_columns, lambda: scale_gamma_of(found)
+    def _cell_task(self, cells: Cells, found: Statistics, seed: int) -> CellTask:
+        n_rows = int(cells.n_rows.sum())
+        sizes = neighborhood_sizes(
+            self.n_neighbors, self.n_assigned, int(found["n_rows"])
         )
+        k = min(sizes[0], n_rows)
+        scale = scale_of_moments(found)
+        options = self._options(seed, StageClock()).for_neighborhoods(k, n_rows)
         return CellTask(
             cells,
             (k, min(sizes[1], k)),
             self.neighbors,
             seed,
-            self._with_grid(local),
-            replace(self._options(k, n_rows), n_threads=1),
+            self._with_grid(self._kernel_settings().resolve(scale)),
+            replace(options, n_threads=1),
             len(self.classes_),
         )
 
-    def _keep_cells(self, cells: Cells) -> None:
+    def _store_cells(self, cells: Cells, task: CellTask) -> None:
         """Put the models of all cells into one, in the order of the cells."""
         solved = cells.read_models()
         check_solution(solved.models.endings, self)
-        self.metric_ = self.global_model_ = self._global = None
-        self.shrink_ = 0.0
-        self._describe(solved.models)
+        models, rows = solved.models, np.unique(solved.models.support)
+        self.n_support_ = count_support(cells.take_labels(rows)[0], task.n_classes)
         if self.route == "row":
             X = cells.take(np.arange(len(solved.labels)))
-            support = row_numbers(solved.models.support, len(solved.labels))
-            self._models = replace(solved.models, support=support)
-            self._support_rows, routing, regions = X, X, solved.labels
+            models = replace(models, support=row_numbers(models.support, len(X)))
+            search = fit_search(make_search(self.neighbors, X, 1), X)
+            support_rows, router = X, Router(X, search, solved.labels)
         else:
-            self._models, support = solved.models.compact()
-            self._support_rows = cells.take(support)
-            routing = cells.take(solved.centers)
-            regions = np.arange(self.n_regions_, dtype=np.int32)
-        search = fit_search(make_search(self.neighbors, routing, 1), routing)
-        self._router = Router(routing, search, regions)
+            models, support = models.compact()
+            support_rows = cells.take(support)
+            router = Router.to_centers(cells.take(solved.centers), self.neighbors)
+        self.metric_ = None
+        self.C_ = task.local.C
+        self._describe(
+            LocalModel(
+                models, support_rows, kernel_of(task.local), router, task.n_classes
+            )
+        )
+        self.n_neighbors_, self.n_assigned_ = task.sizes
         self.center_indices_ = solved.first
         self.region_sizes_ = np.bincount(solved.labels)
         self.region_class_counts_ = solved.class_counts

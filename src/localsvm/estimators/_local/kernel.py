@@ -1,96 +1,124 @@
-"""What the local kernel SVMs share: parameters, merged rows, the kernel."""
+"""The kernel and penalty of local SVMs, resolved for the scale of the rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from localsvm._checks import (
-    check_parameters,
-    check_squares,
-    class_weights,
-    integer,
-    one_of,
-    real,
-)
-from localsvm._threads import effective_n_jobs
-from localsvm.cluster import SEARCHES
-from localsvm.estimators._base import BaseLocalClassifier
+from localsvm._checks import Constraint, check_squares, one_of, real
 from localsvm.kernels import Kernel, scale_gamma
-from localsvm.rows import Rows
-from localsvm.solvers import KernelOptions, LocalKernel
+from localsvm.rows import SCALED_C, Rows, squared_norms
+from localsvm.solvers import LocalKernel
 
-_FEWEST_STEPS = 20_000
-_STEPS_PER_ROW = 50
+Gamma = float | str | tuple[str, float]
+
+
+def is_local(gamma: object) -> bool:
+    """Whether gamma is ("local", factor)."""
+    return (
+        isinstance(gamma, (tuple, list))
+        and len(gamma) == 2
+        and gamma[0] == "local"
+        and real(0).holds(gamma[1])
+    )
+
+
+PENALTIES = real(0) | one_of("scale")
+GAMMAS = (
+    real(0)
+    | one_of("local", "scale", "auto")
+    | Constraint("('local', factor) with a factor above 0", is_local)
+)
 
 
 @dataclass(frozen=True)
-class KernelSetting:
-    """The penalty and width that a search can choose."""
+class RowScale:
+    """What "auto" and "scale" stand for, for some rows.
 
-    C: float
-    gamma: float | str
-    gamma_factor: float = 1.0
+    Attributes
+    ----------
+    n_columns : int
+    scale_gamma : callable
+        Gives 1 / (n_columns * variance of the entries).
+    self_kernel : callable
+        Gives the mean of K(x, x) for a kernel.
+    """
 
+    n_columns: int
+    scale_gamma: Callable[[], float]
+    self_kernel: Callable[[Kernel], float]
 
-class BaseKernelClassifier(BaseLocalClassifier):
-    """Parameters and steps of the classifiers with local kernel SVMs."""
-
-    def _check_setting(self) -> None:
-        check_parameters(
-            self,
-            n_neighbors=integer(1) | one_of("auto"),
-            C=real(0),
-            gamma=real(0) | one_of("local", "scale", "auto"),
-            gamma_factor=real(0),
-        )
-
-    def _check_kernel_parameters(self) -> None:
-        check_parameters(
-            self,
-            kernel=one_of("linear", "poly", "rbf"),
-            degree=integer(1),
-            coef0=real(-np.inf),
-            neighbors=SEARCHES,
-            class_weight=class_weights(),
-            tol=real(0, closed="left"),
-            max_iter=integer(1) | one_of("auto", -1),
-            cache_size=real(0),
-        )
-
-    def _local_kernel(self, setting: KernelSetting, rows: Rows) -> LocalKernel:
-        """Resolve gamma; a local width is left to the neighbourhoods."""
+    @classmethod
+    def of(cls, rows: Rows) -> Self:
+        """Scale of rows in memory."""
         check_squares(rows.X)
-        return self._kernel_of(
-            setting, rows.X.shape[1], lambda: scale_gamma(rows.X, rows.sample_weight)
+
+        def self_kernel(kernel: Kernel) -> float:
+            values = _self_kernel(kernel, squared_norms(rows.X))
+            return float(np.average(values, weights=rows.sample_weight))
+
+        return cls(
+            rows.X.shape[1],
+            lambda: scale_gamma(rows.X, rows.sample_weight),
+            self_kernel,
         )
 
-    def _kernel_of(
-        self, setting: KernelSetting, n_columns: int, scale: Callable[[], float]
-    ) -> LocalKernel:
-        """Resolve gamma; ``scale`` gives what "scale" stands for."""
-        gamma = setting.gamma
-        local = bool(gamma == "local") and self.kernel == "rbf"
+    def scaled_penalty(self, kernel: Kernel) -> float:
+        """``C="scale"``: 10 divided by the mean of K(x, x)."""
+        if kernel.name == "rbf":
+            return SCALED_C
+        mean = self.self_kernel(kernel)
+        return SCALED_C / mean if 0 < mean < np.inf else SCALED_C
+
+
+def _self_kernel(kernel: Kernel, squares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """K(x, x) of rows with the given squared norms, for a kernel of products."""
+    if kernel.name == "linear":
+        return squares
+    return np.asarray((kernel.gamma * squares + kernel.coef0) ** kernel.degree)
+
+
+@dataclass(frozen=True)
+class KernelSettings:
+    """Kernel and penalty as parameters give them.
+
+    Attributes
+    ----------
+    kernel, C, gamma, degree, coef0
+        As in :class:`~localsvm.LocalSVC`.
+    """
+
+    kernel: str
+    C: float | str
+    gamma: Gamma
+    degree: int = 3
+    coef0: float = 0.0
+
+    def resolve(self, scale: RowScale) -> LocalKernel:
+        """Resolve gamma and C; a local width is left to the neighbourhoods."""
+        gamma, factor = self.gamma, 1.0
+        if isinstance(gamma, (tuple, list)):
+            gamma, factor = gamma
+        local = gamma == "local" and self.kernel == "rbf"
         if local:
             gamma = 1.0
         elif gamma == "auto":
-            gamma = 1.0 / n_columns
+            gamma = 1.0 / scale.n_columns
         elif isinstance(gamma, str):
-            gamma = scale()
-        gamma = float(gamma) * setting.gamma_factor
-        self._kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
-        return LocalKernel(self._kernel, setting.C, local)
+            gamma = scale.scale_gamma()
+        kernel = Kernel(self.kernel, float(gamma) * factor, self.degree, self.coef0)
+        C = self.C
+        if isinstance(C, str):
+            C = scale.scaled_penalty(kernel)
+        return LocalKernel(kernel, float(C), local)
 
-    def _options(self, n_neighbors: int, n_rows: int) -> KernelOptions:
-        max_iter = self.max_iter
-        if max_iter == "auto":
-            few = n_neighbors < n_rows
-            max_iter = max(_FEWEST_STEPS, _STEPS_PER_ROW * n_neighbors) if few else -1
-        return KernelOptions(
-            tol=self.tol,
-            max_iter=int(max_iter),
-            n_threads=effective_n_jobs(self.n_jobs),
-            cache_size=self.cache_size,
-        )
+
+def kernel_of(local: LocalKernel) -> Kernel:
+    """Kernel of the neighbourhoods, with all that it can do."""
+    kernel = local.kernel
+    assert isinstance(kernel, Kernel)
+    return kernel

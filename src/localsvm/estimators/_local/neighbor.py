@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,13 +13,13 @@ from localsvm._clock import StageClock
 from localsvm._threads import effective_n_jobs
 from localsvm.cluster import find_neighbors, fit_search, make_search, neighborhood_sizes
 from localsvm.estimators._base import check_solution
-from localsvm.estimators._local.kernel import (
-    BaseKernelClassifier,
-    KernelSetting,
-)
+from localsvm.estimators._local.base import BaseKernelClassifier
+from localsvm.estimators._local.kernel import Gamma, RowScale, kernel_of
+from localsvm.estimators._local.neighborhoods import LocalOptions
 from localsvm.rows import Rows, stored_as
 from localsvm.solvers import (
     Endings,
+    LocalKernel,
     LocalModels,
     fit_neighborhoods,
     local_gradients,
@@ -41,25 +43,31 @@ class NeighborSVC(BaseKernelClassifier):
         Neighbours k, counting equal rows once. "auto" is 100, or all rows if there are
         fewer.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-    C : float, default=10.0
-    gamma : float, "local", "scale" or "auto", default="local"
+    C : float or "scale", default="scale"
+    gamma : float, "local", ("local", float), "scale" or "auto", default="local"
         "local" is 1 / (median squared distance of the neighbours to the nearest one).
-    gamma_factor : float, default=1.0
+    metric : transformer or None, default=None
+    class_weight : dict, "balanced" or None, default=None
+    tol : float, default=1e-3
+    max_iter : int or None, default=None
+        These and the ones above are as in :class:`LocalSVC`.
+    max_time : float or None, default=None
+        Seconds for a call of ``predict`` or ``decision_function``, which is where SVMs
+        are fitted. Queries that there is no time for are answered with the class of
+        most weight among their neighbours; a warning counts them.
+    random_state : int, RandomState instance or None, default=None
+        Only breaks ties between rows at the same distance.
+    n_jobs : int or None, default=None
+        Threads; they do not change the answers.
+
+    Other Parameters
+    ----------------
     degree : int, default=3
     coef0 : float, default=0.0
     neighbors : {"auto", "kd_tree", "brute"} or search object, default="auto"
         :class:`~localsvm.cluster.ShortListNeighbors` makes it SVM-KNN (Zhang et al.
         2006): a cheap distance first, the exact one on a short list.
-    metric : transformer or None, default=None
-    class_weight : dict, "balanced" or None, default=None
-    tol : float, default=1e-3
-    max_iter : int or "auto", default="auto"
     cache_size : float, default=200
-    random_state : int, RandomState instance or None, default=None
-        Only breaks ties between rows at the same distance.
-    n_jobs : int or None, default=None
-        Threads; they do not change the result. These parameters and those above are as
-        in :class:`LocalSVC`.
 
     Attributes
     ----------
@@ -72,6 +80,8 @@ class NeighborSVC(BaseKernelClassifier):
         Training row of each distinct row, the first of its copies.
     search_ : object with ``kneighbors``
         The fitted search.
+    C_, gamma_ : float
+        Penalty, and width or factor of the local widths.
     n_iter_ : int
         Always 1: nothing is solved before there is a query.
     fit_report_ : dict
@@ -129,35 +139,35 @@ class NeighborSVC(BaseKernelClassifier):
         n_neighbors: int | str = "auto",
         *,
         kernel: str = "rbf",
-        C: float = 10.0,
-        gamma: float | str = "local",
-        gamma_factor: float = 1.0,
-        degree: int = 3,
-        coef0: float = 0.0,
-        neighbors: Any = "auto",
+        C: float | str = "scale",
+        gamma: Gamma = "local",
         metric: Any = None,
         class_weight: Any = None,
         tol: float = 1e-3,
-        max_iter: int | str = "auto",
-        cache_size: float = 200.0,
+        max_iter: int | None = None,
+        max_time: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        neighbors: Any = "auto",
+        cache_size: float = 200.0,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.kernel = kernel
         self.C = C
         self.gamma = gamma
-        self.gamma_factor = gamma_factor
-        self.degree = degree
-        self.coef0 = coef0
-        self.neighbors = neighbors
         self.metric = metric
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
-        self.cache_size = cache_size
+        self.max_time = max_time
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.degree = degree
+        self.coef0 = coef0
+        self.neighbors = neighbors
+        self.cache_size = cache_size
 
     def neighborhood(self, X: Any) -> NDArray[np.intp]:
         """Training rows that decide each row.
@@ -171,8 +181,8 @@ class NeighborSVC(BaseKernelClassifier):
         indices : ndarray of shape (n_samples, n_neighbors)
             Nearest first, as positions in the training data; of equal rows the first.
         """
-        X = stored_as(self._check_query_rows(X), self._rows.X)
-        return np.asarray(self.row_indices_[self._find(X)])
+        X = self._check_query_rows(X)
+        return np.asarray(self.row_indices_[self._index.find(X, self.n_jobs)])
 
     def neighborhood_class_counts(self, X: Any) -> NDArray[np.intp]:
         """Count the neighbours of each row by class.
@@ -186,8 +196,9 @@ class NeighborSVC(BaseKernelClassifier):
         counts : ndarray of shape (n_samples, n_classes)
             Equal rows of one class count once.
         """
-        X = stored_as(self._check_query_rows(X), self._rows.X)
-        found = self._rows.class_index[self._find(X)]
+        X = self._check_query_rows(X)
+        index = self._index
+        found = index.rows.class_index[index.find(X, self.n_jobs)]
         own = found[:, :, np.newaxis] == np.arange(len(self.classes_))
         return np.asarray(own.sum(axis=1))
 
@@ -214,12 +225,8 @@ class NeighborSVC(BaseKernelClassifier):
         Costs two predictions: the SVMs of the rows are fitted once more.
         """
         X = self._check_query_rows(X)
-        stored = stored_as(X, self._rows.X)
-        gradients = [
-            self._gradients_of_block(stored[first : first + _BLOCK_QUERIES])
-            for first in range(0, stored.shape[0], _BLOCK_QUERIES)
-        ]
-        return self._touching(X, np.concatenate(gradients))
+        gradients = self._index.gradients(X, self._options(0, StageClock()))
+        return self._touching(X, gradients)
 
     def _check_parameters(self) -> None:
         self._check_setting()
@@ -227,59 +234,104 @@ class NeighborSVC(BaseKernelClassifier):
 
     def _fit(self, rows: Rows) -> None:
         clock = StageClock()
-        k, _ = neighborhood_sizes(self.n_neighbors, None, rows.X.shape[0])
+        k, _ = neighborhood_sizes(self.n_neighbors, None, rows.n_rows)
         with clock.stage("merge"):
             merged = rows.merged(self._draw_seed())
-            self._rows, self.row_indices_ = merged.rows, merged.first
-            setting = KernelSetting(self.C, self.gamma, self.gamma_factor)
-            self._local = self._local_kernel(setting, rows)
-        X = self._rows.X
-        self.n_neighbors_ = min(k, X.shape[0])
+            local = self._kernel_settings().resolve(RowScale.of(rows))
         with clock.stage("index"):
-            search = make_search(self.neighbors, X, self.n_neighbors_, self._kernel)
-            self.search_ = fit_search(search, X)
+            index = index_rows(merged.rows, k, local, self.neighbors)
+        self._index, self.row_indices_ = index, merged.first
+        self.n_neighbors_, self.search_ = index.n_neighbors, index.search
+        self.C_, self.gamma_ = local.C, kernel_of(local).gamma
         self.n_iter_ = 1
         self.fit_report_ = clock.seconds
 
     def _decide(self, X: Any) -> NDArray[Any]:
-        X = stored_as(X, self._rows.X)
-        parts = [
-            self._decide_block(X[first : first + _BLOCK_QUERIES])
-            for first in range(0, X.shape[0], _BLOCK_QUERIES)
-        ]
-        check_solution(Endings.joined([endings for _, endings in parts]), self)
-        return np.concatenate([scores for scores, _ in parts])
-
-    def _decide_block(self, X: Any) -> tuple[NDArray[Any], Endings]:
-        """Eq. 1 for some queries, and how their solves ended."""
-        rows, models = self._rows, self._fit_models(X)
-        scores = models.decide(
-            rows.X,
-            self._kernel,
-            rows.n_classes,
-            X,
-            np.arange(X.shape[0]),
-            effective_n_jobs(self.n_jobs),
+        scores, endings = self._index.decide(
+            X, self._options(0, StageClock(self.max_time))
         )
-        return scores, models.endings
+        check_solution(endings, self)
+        return scores
 
-    def _gradients_of_block(self, X: Any) -> NDArray[np.float64]:
-        rows = self._rows
-        return local_gradients(
-            self._fit_models(X),
-            rows.X,
-            self._kernel,
-            rows.n_classes,
-            X,
-            np.arange(X.shape[0]),
+
+@dataclass(frozen=True)
+class NeighborIndex:
+    """Training rows, and how SVMs are fitted to the neighbours of a query.
+
+    Attributes
+    ----------
+    rows : Rows
+        Distinct rows of positive weight.
+    search : object with ``kneighbors``, fitted to the rows
+    n_neighbors : int
+    local : LocalKernel
+    """
+
+    rows: Rows
+    search: Any
+    n_neighbors: int
+    local: LocalKernel
+
+    def find(self, X: Any, n_jobs: int | None) -> NDArray[np.int32]:
+        """Neighbours of each query, as positions in the rows."""
+        X = stored_as(X, self.rows.X)
+        return find_neighbors(
+            self.search, X, self.n_neighbors, self.rows.n_rows, n_jobs
         )
 
-    def _fit_models(self, X: Any) -> LocalModels:
-        """One SVM on the neighbours of each query."""
-        options = self._options(self.n_neighbors_, self._rows.X.shape[0])
-        return fit_neighborhoods(self._rows, self._find(X), self._local, options)
+    def decide(self, X: Any, options: LocalOptions) -> tuple[NDArray[Any], Endings]:
+        """Eq. 1 for each query, and how the solves ended."""
+        rows = self.rows
+        n_threads = effective_n_jobs(options.n_jobs)
+        scores, endings = [], []
+        for queries, models in self._fit_models(X, options):
+            route = np.arange(queries.shape[0])
+            scores.append(
+                models.decide(
+                    rows.X,
+                    self.local.kernel,
+                    rows.n_classes,
+                    queries,
+                    route,
+                    n_threads,
+                )
+            )
+            endings.append(models.endings)
+        return np.concatenate(scores), Endings.joined(endings)
 
-    def _find(self, X: Any) -> NDArray[np.int32]:
-        """Neighbours of each query, as positions in the merged rows."""
-        n_rows = self._rows.X.shape[0]
-        return find_neighbors(self.search_, X, self.n_neighbors_, n_rows, self.n_jobs)
+    def gradients(self, X: Any, options: LocalOptions) -> NDArray[np.float64]:
+        """Gradients of the decisions, of shape (n_samples, n_outputs, n_features)."""
+        rows = self.rows
+        return np.concatenate(
+            [
+                local_gradients(
+                    models,
+                    rows.X,
+                    kernel_of(self.local),
+                    rows.n_classes,
+                    queries,
+                    np.arange(queries.shape[0]),
+                )
+                for queries, models in self._fit_models(X, options)
+            ]
+        )
+
+    def _fit_models(
+        self, X: Any, options: LocalOptions
+    ) -> Iterator[tuple[Any, LocalModels]]:
+        """Fit an SVM to the neighbours of each query, for some queries at a time."""
+        X = stored_as(X, self.rows.X)
+        solver = options.for_neighborhoods(self.n_neighbors, self.rows.n_rows)
+        for first in range(0, X.shape[0], _BLOCK_QUERIES):
+            queries = X[first : first + _BLOCK_QUERIES]
+            found = self.find(queries, options.n_jobs)
+            yield queries, fit_neighborhoods(self.rows, found, self.local, solver)
+
+
+def index_rows(
+    rows: Rows, n_neighbors: int, local: LocalKernel, neighbors: Any
+) -> NeighborIndex:
+    """Index distinct rows for the search of neighbours in the kernel's space."""
+    k = min(n_neighbors, rows.n_rows)
+    search = fit_search(make_search(neighbors, rows.X, k, local.kernel), rows.X)
+    return NeighborIndex(rows, search, k, local)

@@ -20,7 +20,10 @@ from localsvm.estimators._local.blocks import (
     shuffle_part,
 )
 from localsvm.estimators._local.cover import Cells, CellTask, solve_cell
+from localsvm.estimators._local.kernel import RowScale
 from localsvm.estimators._local.records import CellFiles
+from localsvm.kernels import Kernel
+from localsvm.passes import scale_gamma_of
 
 _FEWEST_SAMPLED = 8192
 _SAMPLED_PER_PARTITION = 32
@@ -60,6 +63,19 @@ def grow_tree(found: Statistics, n_neighbors: int) -> CellTree:
     largest = max(int(found["largest"]), _NEIGHBORHOODS_PER_CELL * n_neighbors)
     share = largest / float(found["n_distinct"])
     return CellTree.grow(found["sample"], share * len(found["sample"]))
+
+
+def scale_of_moments(found: Statistics) -> RowScale:
+    """Scale of the rows of all partitions; of kernels that order rows by distance."""
+    columns = len(found["low"])
+
+    def self_kernel(kernel: Kernel) -> float:
+        squares = float(found["squares"]) / float(found["moments"][0])
+        is_linear = kernel.name == "linear"
+        value = squares if is_linear else kernel.gamma * squares + kernel.coef0
+        return float(value)
+
+    return RowScale(columns, lambda: scale_gamma_of(found), self_kernel)
 
 
 def require_room_for_rows(rows: Partitions, found: Statistics) -> None:

@@ -1,4 +1,4 @@
-"""A global model that local ones are drawn to, and what it says of unseen rows."""
+"""A global model that local ones add to, and its decisions on unseen rows."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from localsvm._checks import (
     with_methods,
 )
 from localsvm._seeds import seeded_clone
+from localsvm.estimators._local.model import GlobalModel
 from localsvm.estimators._regional import ClusteredSVC
 from localsvm.rows import Fold, Rows, out_of_fold, stratified_folds
 
@@ -31,63 +32,25 @@ _SHORTEST = 1e-6
 
 
 @dataclass(frozen=True)
-class GlobalModel:
-    """A fitted classifier whose decisions have one column per output.
+class Prior:
+    """A global model with its share in the decisions, and what it says of the rows.
 
-    Parameters
+    Attributes
     ----------
-    classifier : fitted classifier or None
-        None decides nothing: zero.
-    classes : ndarray of shape (n_classes,)
-        All classes; those that the classifier does not know get zero.
+    model : GlobalModel
+    unseen : ndarray of shape (n_rows, n_outputs)
+        Decision on each fitted row by a model that has not seen it.
+    shrink : float
     """
 
-    classifier: Any
-    classes: NDArray[Any]
+    model: GlobalModel
+    unseen: NDArray[np.float64]
+    shrink: float = 1.0
 
-    def decide(self, X: Any) -> NDArray[np.float64]:
-        """Decisions of shape (n_samples, 1) for two classes, else (.., n_classes)."""
-        if self.classifier is None:
-            n_classes = len(self.classes)
-            return np.zeros((X.shape[0], 1 if n_classes == 2 else n_classes))
-        return self.by_output(self.classifier.decision_function(X), X.shape[0])
-
-    def gradients(self, X: Any) -> NDArray[np.float64]:
-        """Gradients of the decisions, of shape (n_samples, n_outputs, n_features)."""
-        shape = (*self.decide(X).shape, X.shape[1])
-        if self.classifier is None:
-            return np.zeros(shape)
-        if not hasattr(self.classifier, "local_coef"):
-            raise AttributeError(
-                "Weights need a global_model with local_coef, such as ClusteredSVC; "
-                f"got {type(self.classifier).__name__}."
-            )
-        coef = self.classifier.local_coef(X)[0]
-        columns = [
-            self.by_output(coef[:, :, feature], X.shape[0])
-            for feature in range(X.shape[1])
-        ]
-        return np.stack(columns, axis=2)
-
-    def by_output(self, scores: Any, n_rows: int) -> NDArray[np.float64]:
-        """Check decisions of the classifier and give each class its column."""
-        decisions: NDArray[np.float64] = np.asarray(scores, dtype=np.float64)
-        known = np.searchsorted(self.classes, self.classifier.classes_)
-        columns = 1 if len(known) == 2 else len(known)
-        if decisions.size != n_rows * columns or not np.isfinite(decisions).all():
-            raise ValueError(
-                f"global_model={self.classifier!r} gave decisions of shape "
-                f"{decisions.shape}; expected {columns} finite numbers for each of "
-                f"{n_rows} rows."
-            )
-        decisions = np.ascontiguousarray(decisions.reshape(-1, columns))
-        if len(self.classes) == 2:
-            return decisions
-        if len(known) == 2:
-            decisions = np.hstack([-decisions, decisions])
-        by_class = np.zeros((n_rows, len(self.classes)))
-        by_class[:, known] = decisions
-        return by_class
+    @property
+    def of_rows(self) -> NDArray[np.float64]:
+        """Decisions that the local models of the rows add to."""
+        return self.shrink * self.unseen
 
 
 def fit_global(
@@ -97,7 +60,7 @@ def fit_global(
     seed: int,
     n_jobs: Any,
     max_time: float | None = None,
-) -> tuple[GlobalModel, NDArray[np.float64]]:
+) -> Prior:
     """Fit the model, and decide each row by one that has not seen it.
 
     Parameters
@@ -116,8 +79,8 @@ def fit_global(
 
     Returns
     -------
-    model : GlobalModel
-    unseen : ndarray of shape (n_samples, n_outputs)
+    Prior
+        Of shrink 1.
 
     Notes
     -----
@@ -127,7 +90,7 @@ def fit_global(
     """
     if len(np.unique(rows.class_index)) < 2:
         model = GlobalModel(None, classes)
-        return model, model.decide(rows.X)
+        return Prior(model, model.decide(rows.X))
     y = classes[rows.class_index]
     if classifier is None:
         limit = None if max_time is None else max(max_time, _SHORTEST) / (1 + _N_FOLDS)
@@ -150,7 +113,7 @@ def _warning_once() -> Iterator[None]:
 
 def _fit_in_folds(
     classifier: Any, rows: Rows, y: NDArray[Any], classes: NDArray[Any]
-) -> tuple[GlobalModel, NDArray[np.float64]]:
+) -> Prior:
     def fit(index: NDArray[np.intp]) -> GlobalModel:
         return GlobalModel(_fit_rows(classifier, rows.take(index), y[index]), classes)
 
@@ -159,7 +122,7 @@ def _fit_in_folds(
 
     model = fit(np.arange(rows.n_rows))
     folds = stratified_folds(rows.class_index, _N_FOLDS)
-    return model, out_of_fold(model.decide(rows.X), folds, decide)
+    return Prior(model, out_of_fold(model.decide(rows.X), folds, decide))
 
 
 def _fit_rows(classifier: Any, rows: Rows, y: NDArray[Any]) -> Any:

@@ -1,17 +1,15 @@
-"""Local kernel SVMs that choose their own C, gamma and neighbourhood size."""
+"""Choose C, gamma, size and shrink of local SVMs by cross-validation."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm._checks import check_parameters, integer, list_of, one_of, real
-from localsvm._clock import StageClock
 from localsvm.cluster import (
     Cover,
     cover_rows,
@@ -24,332 +22,243 @@ from localsvm.estimators._grid_scores import (
     results_table,
     score_decisions,
 )
-from localsvm.estimators._local.kernel import KernelSetting
-from localsvm.estimators._local.prior import GLOBAL_MODELS
-from localsvm.estimators._local.steps import BaseLocalSVC
+from localsvm.estimators._local.kernel import KernelSettings, RowScale, kernel_of
+from localsvm.estimators._local.neighborhoods import LocalOptions
 from localsvm.kernels import Kernel
-from localsvm.rows import Rows, hash_rows, split_weighted
+from localsvm.rows import Fold, Rows, hash_rows
 from localsvm.solvers import LocalKernel, cross_validate_neighborhoods
 
 _CANDIDATE_SIZES = (50, 100, 200)
 _GAMMA_FACTORS = (0.25, 1.0, 4.0)
+_C_FACTORS = (0.1, 1.0, 10.0)
 
 Width = tuple[float | str, float]  # gamma and its factor
 
 
-class LocalSVCCV(BaseLocalSVC):
-    """Local SVMs with C, gamma and n_neighbors chosen by cross-validation.
-
-    For each size, a cover of the rows is made once. In each neighbourhood the kernel
-    matrix is computed once for all folds, widths and penalties: a fold's test rows are
-    held out by an empty box, their decision values come with the solution, and each C
-    starts at the solution of the one before. So the search costs a few solves per
-    setting, no searches and no kernel evaluations but the first.
-
-    Parameters
-    ----------
-    Cs : list of float, default=(1.0, 10.0, 100.0)
-        Penalties to try.
-    gammas : list of float or "local", default="local"
-        Widths to try. "local" tries a quarter, once and four times the local width of
-        :class:`LocalSVC`. Not used by the linear kernel.
-    n_neighbors : int, list of int or "auto", default="auto"
-        Sizes to try. "auto" tries 50, 100 and 200, as far as there are four times as
-        many rows, or all rows.
-    cv : int, cross-validation generator, iterable or None, default=None
-        As in :class:`~sklearn.model_selection.GridSearchCV`; None means 5 stratified
-        folds.
-    scoring : str, callable or None, default=None
-        None is accuracy, weighted by ``sample_weight``.
-    max_regions : int or None, default=2000
-        Neighbourhoods per size that take part in the search, around random rows; the
-        test rows are those assigned to one of them for every size. The cost of the
-        search then does not grow with the number of rows. None is all.
-    search_tol : float, default=0.05
-        Violation in the search, where the order of the settings matters and not the
-        last digit; the final fit stops at ``tol``.
-    shrinks : list of float, default=(0.0,)
-        Values of ``shrink`` to try; each costs a search over all others. Where labels
-        are noisy give a ``global_model``: the estimate for the default is too low then,
-        and 0 would be chosen.
-    n_assigned : int or None, default=None
-    kernel : {"rbf", "linear", "poly"}, default="rbf"
-    degree : int, default=3
-    coef0 : float, default=0.0
-    global_model : classifier with ``decision_function`` or None, default=None
-    route : {"row", "center"}, default="row"
-    neighbors : {"auto", "kd_tree", "brute"} or search object, default="auto"
-    metric : transformer or None, default=None
-        Learned once, on the rows of all folds.
-    class_weight : dict, "balanced" or None, default=None
-    tol : float, default=1e-3
-    max_iter : int or "auto", default="auto"
-    cache_size : float, default=200
-    random_state : int, RandomState instance or None, default=None
-    n_jobs : int or None, default=None
-        These and the ones above are as in :class:`LocalSVC`.
+@dataclass(frozen=True)
+class LocalGrid:
+    """Settings to try, as parameters of LocalSVCCV give them.
 
     Attributes
     ----------
-    best_params_ : dict
-        The setting as parameters of :class:`LocalSVC`.
-    best_score_ : float
-        Its mean score over the folds.
-    cv_results_ : dict of ndarray
-        ``param_shrink``, ``param_n_neighbors``, ``param_gamma``, ``param_C``,
-        ``mean_test_score``, ``std_test_score``, ``rank_test_score`` and
-        ``split<i>_test_score``. With local widths ``param_gamma`` is the factor.
-    n_splits_ : int
-    classes_, metric_, global_model_, shrink_, n_regions_, n_constant_regions_, \
-region_sizes_, region_class_counts_, center_indices_, n_neighbors_, n_assigned_, \
-n_support_, gamma_, C_, duality_gap_, violation_, n_iter_, fit_report_
-        As in :class:`LocalSVC`, of the final fit on all rows.
-    feature_range_ : ndarray of shape (2, n_features)
-        Smallest and largest value of each column; only of rows in memory.
-    integer_features_ : ndarray of shape (n_features,)
-        Whether all values of a column are integers; only of rows in memory.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
-
-    See Also
-    --------
-    LocalSVC : The model for one setting.
-
-    Notes
-    -----
-    A test row is answered by the neighbourhood that it is assigned to as one of all
-    rows, trained without the rows of its fold; a neighbourhood keeps its radius and
-    loses the rows held out. Centres are chosen without looking at labels, so no label
-    of a test row is used. The decision of the global model on a row is one without the
-    row, but not without the others of its fold. Ties go to the smaller shrink, then
-    smaller neighbourhoods, then the smaller gamma, then the smaller C.
-
-    Examples
-    --------
-    >>> from localsvm.estimators import LocalSVCCV
-    >>> from localsvm.data import make_two_spirals
-    >>> X, y = make_two_spirals(2000, random_state=0)
-    >>> search = LocalSVCCV(n_neighbors=[20, 50], random_state=0).fit(X, y)
-    >>> sorted(search.best_params_)
-    ['C', 'gamma', 'gamma_factor', 'n_neighbors', 'shrink']
+    Cs, gammas, n_neighbors, shrinks, n_assigned, max_regions, scoring, neighbors
+        As in :class:`~localsvm.estimators.LocalSVCCV`.
+    kernel : Kernel
+        Its gamma is not used.
     """
 
-    def __init__(
-        self,
-        *,
-        Cs: Any = (1.0, 10.0, 100.0),
-        gammas: Any = "local",
-        n_neighbors: Any = "auto",
-        cv: Any = None,
-        scoring: Any = None,
-        max_regions: int | None = 2000,
-        search_tol: float = 0.05,
-        shrinks: Any = (0.0,),
-        n_assigned: int | None = None,
-        kernel: str = "rbf",
-        degree: int = 3,
-        coef0: float = 0.0,
-        global_model: Any = None,
-        route: str = "row",
-        neighbors: Any = "auto",
-        metric: Any = None,
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int | str = "auto",
-        cache_size: float = 200.0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.Cs = Cs
-        self.gammas = gammas
-        self.n_neighbors = n_neighbors
-        self.cv = cv
-        self.scoring = scoring
-        self.max_regions = max_regions
-        self.search_tol = search_tol
-        self.shrinks = shrinks
-        self.n_assigned = n_assigned
-        self.kernel = kernel
-        self.degree = degree
-        self.coef0 = coef0
-        self.global_model = global_model
-        self.route = route
-        self.neighbors = neighbors
-        self.metric = metric
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.cache_size = cache_size
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    Cs: Any
+    gammas: Any
+    n_neighbors: Any
+    shrinks: Any
+    n_assigned: int | None
+    max_regions: int | None
+    scoring: Any
+    neighbors: Any
+    kernel: Kernel
 
-    def _check_parameters(self) -> None:
-        self._check_kernel_parameters()
-        check_parameters(
-            self,
-            Cs=list_of(real(0)),
-            gammas=one_of("local") | list_of(real(0)),
-            n_neighbors=integer(1) | one_of("auto") | list_of(integer(1)),
-            max_regions=one_of(None) | integer(1),
-            search_tol=real(0, closed="left"),
-            shrinks=list_of(real(0, closed="left")),
-            global_model=GLOBAL_MODELS,
-            n_assigned=one_of(None) | integer(1),
-            route=one_of("row", "center"),
+    def penalties(self, rows: Rows) -> list[float]:
+        """Values of C, ascending."""
+        if isinstance(self.Cs, str):
+            middle = self.widths[len(self.widths) // 2]
+            scaled = self.settings("scale", middle).resolve(RowScale.of(rows))
+            return [factor * scaled.C for factor in _C_FACTORS]
+        return sorted({float(C) for C in self.Cs})
+
+    @property
+    def shares(self) -> list[float]:
+        """Values of shrink, ascending."""
+        return sorted({float(shrink) for shrink in self.shrinks})
+
+    @property
+    def widths(self) -> list[Width]:
+        """Values of gamma, ascending."""
+        if self.kernel.name == "linear":
+            return [("local", 1.0)]
+        if isinstance(self.gammas, str):
+            return [("local", factor) for factor in _GAMMA_FACTORS]
+        return [(1.0, gamma) for gamma in sorted({float(g) for g in self.gammas})]
+
+    def sizes(self, n_train: int) -> list[int]:
+        """Values of n_neighbors, ascending, for the smallest training fold."""
+        if isinstance(self.n_neighbors, str):
+            return [k for k in _CANDIDATE_SIZES if 4 * k <= n_train] or [n_train]
+        return sorted({int(k) for k in np.atleast_1d(self.n_neighbors)})
+
+    def settings(self, C: float | str, width: Width) -> KernelSettings:
+        """Kernel of one width."""
+        gamma, factor = width
+        chosen = ("local", factor) if isinstance(gamma, str) else gamma * factor
+        kernel = self.kernel
+        return KernelSettings(kernel.name, C, chosen, kernel.degree, kernel.coef0)
+
+    @property
+    def width_groups(self) -> list[list[Width]]:
+        """Widths, grouped by feature spaces that order the rows in the same way."""
+        widths = self.widths
+        if self.kernel.keeps_euclidean_order:
+            return [widths]
+        return [[width] for width in widths]
+
+
+@dataclass(frozen=True)
+class LocalChoice:
+    """The best setting, and the scores of all.
+
+    Attributes
+    ----------
+    shrink : float
+    n_neighbors : int
+    width : (float or "local", float)
+        Gamma and its factor.
+    C : float
+    score : float
+        Mean over the folds.
+    n_splits : int
+    results : dict of ndarray
+    """
+
+    shrink: float
+    n_neighbors: int
+    width: Width
+    C: float
+    score: float
+    n_splits: int
+    results: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Space:
+    """A kernel with its settings as factors, and a search of its neighbours."""
+
+    local: LocalKernel
+    search: Any
+
+    @property
+    def n_settings(self) -> int:
+        """Number of settings."""
+        return len(self.local.C_factors) * len(self.local.gamma_factors)
+
+
+def choose_setting(
+    rows: Rows,
+    folds: list[Fold],
+    classes: NDArray[Any],
+    grid: LocalGrid,
+    options: LocalOptions,
+    unseen: NDArray[np.float64] | None = None,
+) -> LocalChoice:
+    """Score every (shrink, size, gamma, C) on every fold.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of positive weight.
+    folds : list of Fold
+    classes : ndarray of shape (n_classes,)
+    grid : LocalGrid
+    options : LocalOptions
+    unseen : ndarray of shape (n_rows, n_outputs) or None
+        Decisions of the global model on the rows.
+
+    Returns
+    -------
+    LocalChoice
+    """
+    sizes = grid.sizes(min(len(train) for train, _ in folds))
+    covers = _cover_rows(rows, sizes, grid, options)
+    # Every setting answers the same rows.
+    covered = np.all([cover.labels >= 0 for _, cover in covers], axis=0)
+    tested = [Fold(train, test[covered[test]]) for train, test in folds]
+    if not all(len(test) for _, test in tested):
+        raise ValueError(
+            f"max_regions={grid.max_regions} neighbourhoods leave a fold without "
+            "test rows; expected more, or None."
         )
+    scorer = _Scorer(rows, tested, classes, grid.scoring, options)
+    scores: list[NDArray[np.float64]] = []
+    for shrink, (space, cover) in product(grid.shares, covers):
+        found = np.full((len(folds), space.n_settings), np.nan)
+        if not scores or options.clock.remaining() != 0:
+            prior = None if unseen is None else shrink * unseen
+            found = scorer.score(space.local, cover, prior)
+        # Rows that there was no time for count against their settings.
+        if scores and options.clock.remaining() == 0:
+            found[:] = np.nan
+        scores.append(found)
+    penalties = grid.penalties(rows)
+    settings = list(product(grid.shares, sizes, grid.widths, penalties))
+    return _best_of(settings, np.concatenate(scores, axis=1))
 
-    def _fit(self, rows: Rows) -> None:
-        seed = self._draw_seed()
-        clock = StageClock()
-        with clock.stage("merge"):
-            merged = rows.merged(seed)
-        fitted = self._fit_global(merged, seed, clock) if any(self.shrinks) else None
-        with clock.stage("search"):
-            kind = merged.kind[merged.kind >= 0]
-            self._search(rows, seed, None if fitted is None else fitted[1][kind])
-        best: dict[str, Any] = self.best_params_
-        setting = KernelSetting(best["C"], best["gamma"], best["gamma_factor"])
-        sizes = neighborhood_sizes(
-            best["n_neighbors"], self.n_assigned, rows.X.shape[0]
-        )
-        local = self._local_kernel(setting, rows)
-        merged = self._draw_to(merged, fitted, best["shrink"])
-        regions = self._fit_setting(merged, sizes, local, seed, clock)
-        self._count_classes(rows, merged, regions)
 
-    def _search(
-        self, rows: Rows, seed: int, unseen: NDArray[np.float64] | None
-    ) -> None:
-        """Score every (shrink, size, gamma, C) on every fold.
+def _cover_rows(
+    rows: Rows, sizes: list[int], grid: LocalGrid, options: LocalOptions
+) -> list[tuple[_Space, Cover]]:
+    """Covers of each size, in each feature space."""
+    order = np.argsort(hash_rows(rows.X, options.seed), kind="stable")
+    limit = math.inf if grid.max_regions is None else grid.max_regions
+    spaces = [_space(rows, group, grid, max(sizes)) for group in grid.width_groups]
 
-        ``unseen`` are the global decisions of the rows that have a weight.
-        """
-        rows, folds = split_weighted(self.cv, rows, self.classes_)
-        sizes, gammas, Cs = self._grid(min(len(train) for train, _ in folds))
-        spaces = [
-            self._space(rows, group, Cs, max(sizes))
-            for group in self._sharing_neighbors(gammas)
-        ]
-        order = np.argsort(hash_rows(rows.X, seed), kind="stable")
-        covers = [
-            (space, self._cover(rows.X, order, size, space[1]))
-            for size in sizes
-            for space in spaces
-        ]
-        # Every setting answers the same rows.
-        covered = np.all([cover.labels >= 0 for _, cover in covers], axis=0)
-        tested = [(train, test[covered[test]]) for train, test in folds]
-        if not all(len(test) for _, test in tested):
-            raise ValueError(
-                f"max_regions={self.max_regions} neighbourhoods leave a fold without "
-                "test rows; expected more, or None."
-            )
-        shrinks = sorted({float(shrink) for shrink in self.shrinks})
-        scores = [
-            self._score_cover(
-                rows,
-                tested,
-                cover,
-                space[0],
-                None if unseen is None else shrink * unseen,
-            )
-            for shrink in shrinks
-            for space, cover in covers
-        ]
-        by_fold = np.concatenate(scores, axis=1)
-        self._choose(list(product(shrinks, sizes, gammas, Cs)), by_fold)
+    def cover(size: int, space: _Space) -> Cover:
+        both = neighborhood_sizes(size, grid.n_assigned, rows.n_rows)
+        return cover_rows(rows.X, order, space.search, both, options.n_jobs, limit)
 
-    def _sharing_neighbors(self, gammas: list[Width]) -> list[list[Width]]:
-        """Group the widths whose feature spaces order rows in the same way."""
-        kernel = Kernel(self.kernel, degree=self.degree)
-        return [gammas] if kernel.keeps_euclidean_order else [[g] for g in gammas]
+    return [(space, cover(size, space)) for size in sizes for space in spaces]
 
-    def _space(
-        self, rows: Rows, gammas: list[Width], Cs: list[float], largest: int
-    ) -> tuple[LocalKernel, Any]:
-        """Kernel with its settings as factors, and a search of its neighbours."""
-        (gamma, first), *_ = gammas
-        local = self._local_kernel(KernelSetting(1.0, gamma), rows)
-        factors = [factor for _, factor in gammas]
-        space = replace(self._kernel, gamma=self._kernel.gamma * first)
-        search = make_search(self.neighbors, rows.X, largest, space)
-        local = replace(local, C_factors=Cs, gamma_factors=factors)
-        return local, fit_search(search, rows.X)
 
-    def _cover(self, X: Any, order: NDArray[np.intp], size: int, search: Any) -> Cover:
-        sizes = neighborhood_sizes(size, self.n_assigned, X.shape[0])
-        limit = math.inf if self.max_regions is None else self.max_regions
-        return cover_rows(X, order, search, sizes, self.n_jobs, limit)
+def _space(rows: Rows, widths: list[Width], grid: LocalGrid, largest: int) -> _Space:
+    (gamma, first), *_ = widths
+    local = grid.settings(1.0, (gamma, 1.0)).resolve(RowScale.of(rows))
+    resolved = kernel_of(local)
+    scaled = replace(resolved, gamma=resolved.gamma * first)
+    search = fit_search(make_search(grid.neighbors, rows.X, largest, scaled), rows.X)
+    factors = [factor for _, factor in widths]
+    local = replace(local, C_factors=grid.penalties(rows), gamma_factors=factors)
+    return _Space(local, search)
 
-    def _score_cover(
-        self,
-        rows: Rows,
-        folds: list[Any],
-        cover: Cover,
-        local: LocalKernel,
-        prior: NDArray[np.float64] | None,
+
+@dataclass(frozen=True)
+class _Scorer:
+    rows: Rows
+    folds: list[Fold]
+    classes: NDArray[Any]
+    scoring: Any
+    options: LocalOptions
+
+    def score(
+        self, local: LocalKernel, cover: Cover, prior: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
         """Scores of shape (n_folds, n_settings) on one cover."""
-        options = self._options(cover.neighborhoods.shape[1], rows.X.shape[0])
+        rows = self.rows
+        size = cover.neighborhoods.shape[1]
         decisions = cross_validate_neighborhoods(
-            Rows.weighted(
-                rows.X,
-                rows.class_index,
-                rows.penalty_weight,
-                len(self.classes_),
-                prior,
-            ),
+            replace(rows, prior=prior),
             cover.neighborhoods,
             cover.labels,
-            folds,
+            self.folds,
             local,
-            replace(options, tol=self.search_tol),
+            self.options.for_neighborhoods(size, rows.n_rows),
         )
+        held_out = [rows.take(test) for _, test in self.folds]
         return np.array(
             [
                 [
-                    score_decisions(self.classes_, scores, fold, self.scoring)
+                    score_decisions(self.classes, scores, fold, self.scoring)
                     for scores in by_setting
                 ]
-                for fold, by_setting in zip(
-                    (rows.take(test) for _, test in folds), decisions, strict=True
-                )
+                for fold, by_setting in zip(held_out, decisions, strict=True)
             ]
         )
 
-    def _choose(
-        self,
-        settings: list[tuple[float, int, Width, float]],
-        by_fold: NDArray[np.float64],
-    ) -> None:
-        best = best_setting(by_fold)
-        shrink, size, (gamma, factor), C = settings[best]
-        self.best_score_ = float(by_fold[:, best].mean())
-        self.n_splits_ = len(by_fold)
-        self.best_params_ = {
-            "n_neighbors": size,
-            "gamma": gamma if gamma == "local" else factor,
-            "gamma_factor": factor if gamma == "local" else 1.0,
-            "C": C,
-            "shrink": shrink,
-        }
-        self.cv_results_ = results_table(
-            ("shrink", "n_neighbors", "gamma", "C"),
-            [(s, size, factor, C) for s, size, (_, factor), C in settings],
-            by_fold,
-        )
 
-    def _grid(self, n_train: int) -> tuple[list[int], list[Width], list[float]]:
-        """Candidates, the simplest first."""
-        if isinstance(self.n_neighbors, str):
-            sizes = [k for k in _CANDIDATE_SIZES if 4 * k <= n_train] or [n_train]
-        else:
-            sizes = sorted({int(k) for k in np.atleast_1d(self.n_neighbors)})
-        gammas: list[Width]
-        if self.kernel == "linear":
-            gammas = [("local", 1.0)]
-        elif isinstance(self.gammas, str):
-            gammas = [("local", factor) for factor in _GAMMA_FACTORS]
-        else:
-            gammas = [(1.0, gamma) for gamma in sorted({float(g) for g in self.gammas})]
-        return sizes, gammas, sorted({float(C) for C in self.Cs})
+def _best_of(
+    settings: list[tuple[float, int, Width, float]], by_fold: NDArray[np.float64]
+) -> LocalChoice:
+    best = best_setting(by_fold)
+    results = results_table(
+        ("shrink", "n_neighbors", "gamma", "C"),
+        [(shrink, size, factor, C) for shrink, size, (_, factor), C in settings],
+        by_fold,
+    )
+    score = float(by_fold[:, best].mean())
+    return LocalChoice(*settings[best], score, len(by_fold), results)

@@ -1,285 +1,369 @@
-"""What MixtureSVC does with one partition: scan, write, E-step, gradients."""
+"""What a mixture does with one block of rows: write, assign, E-step, loss of a gate.
+
+A block is written to the store once. The other functions get its number and read it
+there.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
-from localsvm.engine import (
-    Block,
-    Statistics,
-    read_array,
-    read_rows,
-    save_array,
-    write_folder,
-    write_rows,
+from localsvm._threads import sum_row_blocks
+from localsvm.cluster import NearestCenters
+from localsvm.engine import Block, Labels, Record, Store
+from localsvm.estimators._mixture.model import (
+    MixtureModel,
+    class_losses,
+    class_scores,
+    task_losses,
+    true_losses,
 )
-from localsvm.estimators._mixture.em import (
-    Expectation,
-    count_hits,
-    expectation,
-    weighted_by,
-)
-from localsvm.estimators._mixture.model import MixtureModel
-from localsvm.estimators._mixture.start import HoldOut, assign_to_centers
-from localsvm.passes import merge_scans, scan_part, spread
-from localsvm.rows import Rows, spread_around
+from localsvm.estimators._mixture.survey import HoldOut
+from localsvm.rows import Rows
 from localsvm.solvers import gate_loss
 
-# Names the responsibilities of nearest centres, and of what is solved by them.
+# Names the responsibilities of the nearest centres, and the SVMs solved by them.
 START = "start"
 
-_ASIDE = "aside"
+_TRAINING, _ASIDE = "training", "aside"
+
+Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class MixtureFiles:
-    """Rows of all partitions in files, and responsibilities for them.
+class StoredRows:
+    """Rows of all blocks in a store, and responsibilities for them.
 
     Attributes
     ----------
-    folder : Path
-        That all workers see.
+    store : Store
     C : float
     n_classes : int
+    n_jobs : int or None
+        Threads that work on a block.
     """
 
-    folder: Path
+    store: Store
     C: float
     n_classes: int
-
-    def of(self, number: int) -> Path:
-        """Folder of the files of a partition."""
-        return self.folder / f"part-{number}"
+    n_jobs: int | None
 
     def training(self, number: int) -> Rows:
-        """Rows that EM sees; dense ones are read as they are looked at."""
-        return _read(self.of(number), self.n_classes)
+        """Rows that EM sees; dense ones in files are read as they are looked at."""
+        return self._rows(_TRAINING, number)
 
     def validation(self, number: int) -> Rows:
         """Rows set aside."""
-        return _read(self.of(number) / _ASIDE, self.n_classes)
+        return self._rows(_ASIDE, number)
 
-    def read(self, number: int) -> Any:
-        """X of the rows that EM sees."""
-        return read_rows(self.of(number), mapped=True)
-
-    def class_index(self, number: int) -> NDArray[np.int32]:
-        """Classes of these rows."""
-        return read_array(self.of(number), "class")
-
-    def bounds(self, number: int) -> NDArray[np.float64]:
+    def bounds(self, number: int) -> Matrix:
         """C times the weights of the rows that EM sees."""
-        return self.C * read_array(self.of(number), "weight")
+        weight = self.store.get(f"{_TRAINING}-{number}")["penalty_weight"]
+        return np.asarray(self.C * weight)
 
     def shares(self, number: int, step: str) -> NDArray[Any]:
         """Responsibilities of a step, of shape (n_rows, n_components)."""
-        return read_array(self.of(number), f"shares-{step}", mapped=True)
+        stored = self.store.get(f"shares-{step}-{number}", mapped=True)
+        return np.asarray(stored["values"])
 
-    def write_shares(self, number: int, step: str, shares: NDArray[Any]) -> None:
-        """Write responsibilities under the name of a step."""
-        save_array(self._shares_file(number, step), shares)
+    def put_rows(self, number: int, training: Rows, aside: Rows) -> None:
+        """Keep the rows of a block."""
+        for name, rows in ((_ASIDE, aside), (_TRAINING, training)):
+            arrays = {
+                "X": rows.X,
+                "class_index": rows.class_index,
+                "sample_weight": rows.sample_weight,
+                "penalty_weight": rows.penalty_weight,
+            }
+            self.store.put(f"{name}-{number}", arrays)
 
-    def remove_shares(self, number: int, step: str) -> None:
+    def put_labels(self, number: int, labels: NDArray[np.int32]) -> None:
+        """Keep the nearest centre of each row."""
+        self.store.put(f"labels-{number}", {"values": labels})
+
+    def labels(self, number: int) -> NDArray[np.int32]:
+        """Nearest centre of each row that EM sees."""
+        return np.asarray(self.store.get(f"labels-{number}")["values"])
+
+    def put_shares(self, number: int, step: str, shares: NDArray[Any]) -> None:
+        """Keep responsibilities under the name of a step."""
+        self.store.put(f"shares-{step}-{number}", {"values": shares})
+
+    def drop_shares(self, number: int, step: str) -> None:
         """Remove the responsibilities of a step."""
-        self._shares_file(number, step).unlink(missing_ok=True)
+        self.store.drop(f"shares-{step}-{number}")
 
-    def _shares_file(self, number: int, step: str) -> Path:
-        return self.of(number) / f"shares-{step}.npy"
-
-
-def scan_rows(block: Block, hold_out: HoldOut, seed: int, limit: int) -> Statistics:
-    """Scan the rows of a partition that are not set aside, and count the others.
-
-    Returns
-    -------
-    dict
-        What :func:`scan_part` gives of the former; "aside_mass" and "aside_counts",
-        weights and rows of the latter by class; "sums", the weighted sum of the former,
-        and "spread", that of their squared distances to its mean.
-    """
-    aside = hold_out.rows(block.X)
-    weight = block.sample_weight
-    training = np.where(aside, 0.0, weight)
-    found = scan_part(replace(block, sample_weight=training), seed, limit)
-    classes = found["classes"]
-    index, n_classes = np.searchsorted(classes, block.y), len(classes)
-    counted = aside & (weight > 0)
-    sums = np.asarray(training @ block.X, dtype=np.float64).ravel()
-    mean = sums / (training.sum() or 1.0)
-    return found | {
-        "aside_mass": np.bincount(index, weight * aside, n_classes).astype(np.float64),
-        "aside_counts": np.bincount(index, counted, n_classes).astype(np.float64),
-        "sums": sums,
-        "spread": np.array(spread_around(block.X, training, mean)),
-    }
-
-
-def merge_scanned_rows(first: Statistics, second: Statistics) -> Statistics:
-    """Say of two partitions what :func:`scan_rows` would."""
-    whole = merge_scans(first, second)
-    for name in ("aside_mass", "aside_counts"):
-        whole[name] = sum(
-            (spread(part, name, whole["classes"]) for part in (first, second)),
-            np.zeros(len(whole["classes"])),
+    def _rows(self, name: str, number: int) -> Rows:
+        stored = self.store.get(f"{name}-{number}", mapped=True)
+        return Rows(
+            stored["X"],
+            stored["class_index"],
+            stored["sample_weight"],
+            stored["penalty_weight"],
+            self.n_classes,
         )
-    whole["sums"] = first["sums"] + second["sums"]
-    whole["spread"] = (
-        first["spread"] + second["spread"] + _spread_between(first, second)
+
+
+@dataclass(frozen=True)
+class Written(Record):
+    """Numbers of the blocks that were written, and the penalty weight of EM's rows."""
+
+    numbers: NDArray[np.int64]
+    weight: float
+
+    def merge(self, other: Written) -> Written:
+        """Blocks of both."""
+        numbers = np.concatenate([self.numbers, other.numbers])
+        return Written(numbers, self.weight + other.weight)
+
+
+def write_block(
+    block: Block, stored: StoredRows, labels: Labels, hold_out: HoldOut
+) -> Written:
+    """Put the rows of a block into the store, those set aside apart."""
+    rows = block.rows(labels)
+    training, aside = rows, rows.take(np.arange(0))
+    if hold_out.fraction:
+        chosen, present = hold_out.rows(rows.X), rows.sample_weight > 0
+        training = rows.take(np.flatnonzero(present & ~chosen))
+        aside = rows.take(np.flatnonzero(present & chosen))
+    number = max(block.number, 0)
+    stored.put_rows(number, training, aside)
+    return Written(np.array([number]), float(training.penalty_weight.sum()))
+
+
+@dataclass(frozen=True)
+class Assigned(Record):
+    """Clusters of rows.
+
+    Attributes
+    ----------
+    distance : float
+        Weighted sum of the squared distances to the nearest centres.
+    sizes : ndarray of shape (n_clusters,)
+        Weights.
+    counts : ndarray of shape (n_clusters, n_classes)
+        Rows of positive penalty weight.
+    """
+
+    distance: float
+    sizes: Matrix
+    counts: NDArray[np.int64]
+
+    def merge(self, other: Assigned) -> Assigned:
+        """Clusters of both."""
+        return Assigned(
+            self.distance + other.distance,
+            self.sizes + other.sizes,
+            self.counts + other.counts,
+        )
+
+
+def assign_block(number: int, stored: StoredRows, centers: NDArray[Any]) -> Assigned:
+    """Find the nearest centre of each row of a block."""
+    rows = stored.training(number)
+    search = NearestCenters(centers, rows.X.dtype, stored.n_jobs)
+    nearest, scores = search.search(rows.X, 1)
+    labels, distances = nearest[:, 0], search.squared_distances(rows.X, scores[:, 0])
+    stored.put_labels(number, labels)
+    seen = rows.penalty_weight > 0
+    counts = np.zeros((len(centers), rows.n_classes), dtype=np.int64)
+    np.add.at(counts, (labels[seen], rows.class_index[seen]), 1)
+    weight = rows.sample_weight
+    return Assigned(
+        float(np.multiply(distances, weight, dtype=np.float64).sum()),
+        np.bincount(labels, weight, len(centers)).astype(np.float64),
+        counts,
     )
-    return whole
 
 
-def _spread_between(first: Statistics, second: Statistics) -> float:
-    """Spread of two parts whose rows stand at their means."""
-    mass = [float(part["mass"].sum()) for part in (first, second)]
-    if not all(mass):
-        return 0.0
-    step = first["sums"] / mass[0] - second["sums"] / mass[1]
-    return float(mass[0] * mass[1] / sum(mass) * (step @ step))
-
-
-def training_weight(block: Block, hold_out: HoldOut) -> NDArray[np.float64]:
-    """Weights of rows, zero for those set aside."""
-    return np.where(hold_out.rows(block.X), 0.0, block.sample_weight)
-
-
-def write_part(
-    block: Block,
-    files: MixtureFiles,
-    classes: NDArray[Any],
-    class_weight: NDArray[np.float64],
-    centers: NDArray[Any],
-    hold_out: HoldOut,
-) -> Statistics:
-    """Write the rows of a partition to files, with their nearest centre as a start.
-
-    Files that an earlier, interrupted fit wrote are taken as they are.
+def start_shares(
+    number: int, stored: StoredRows, order: NDArray[np.intp]
+) -> NDArray[np.int64]:
+    """Make each row of a block belong to its cluster; component j is ``order[j]``.
 
     Returns
     -------
-    dict
-        Number of the partition, weight of its rows, sum of their squared distances to
-        the nearest centre, weights of each cluster, rows of each cluster in the
-        partition ("seen") and by class ("counts").
+    ndarray of shape (n_components,)
+        Rows that each SVM sees.
     """
-    own = files.of(block.number)
-    if not own.exists():
-        class_index = np.searchsorted(classes, block.y).astype(np.int32)
-        weight = block.sample_weight
-        rows = Rows(
-            block.X,
-            class_index,
-            weight,
-            weight * class_weight[class_index],
-            len(class_weight),
-        )
-        _write(own, block.number, rows, len(classes), centers, hold_out)
-    return {
-        name: read_array(own, name)
-        for name in ("number", "total", "distance", "sizes", "seen", "counts")
-    }
+    rows = stored.training(number)
+    shares = stored.labels(number)[:, np.newaxis] == order
+    stored.put_shares(number, START, shares.astype(rows.X.dtype))
+    return count_seen(shares, rows.penalty_weight)
 
 
-def merge_written(first: Statistics, second: Statistics) -> Statistics:
-    """Add up the sums of two partitions; put what is theirs side by side."""
-    return {
-        name: np.concatenate([first[name], second[name]])
-        if name in ("number", "seen")
-        else first[name] + second[name]
-        for name in first
-    }
+def count_seen(above: NDArray[np.bool_], bounds: Matrix) -> NDArray[np.int64]:
+    """Rows of each component with a positive bound."""
+    seen = above & (bounds > 0)[:, np.newaxis]
+    return np.asarray(seen.sum(axis=0, dtype=np.int64))
 
 
-def expect_part(
-    number: int, files: MixtureFiles, model: MixtureModel, step: str, cutoff: float
+@dataclass(frozen=True)
+class Expectation(Record):
+    """Sums over rows that the E-step finds; those of two blocks add up.
+
+    Attributes
+    ----------
+    mass : ndarray of shape (n_components,)
+        Weighted sums of the responsibilities.
+    losses : ndarray of shape (n_components, n_tasks)
+        Hinge losses times bound and responsibility, of the rows above the cut-off.
+    log_likelihood : float
+        Weighted sum of the logarithms of Eq. 6.
+    hits : ndarray of shape (2,)
+        Weight of the rows whose class has the largest score, and of all rows.
+    sizes : ndarray of shape (n_components,)
+        Rows by the component that is most responsible for them.
+    class_counts : ndarray of shape (n_components, n_classes)
+        The same by class and sample weight.
+    validation_hits : ndarray of shape (2,)
+        As ``hits``, of rows set aside.
+    """
+
+    mass: Matrix
+    losses: Matrix
+    log_likelihood: float
+    hits: Matrix
+    sizes: NDArray[np.intp]
+    class_counts: Matrix
+    validation_hits: Matrix
+
+    def merge(self, other: Self) -> Self:
+        """Add up the sums over two blocks."""
+        both = {name: mine + getattr(other, name) for name, mine in vars(self).items()}
+        return replace(self, **both)
+
+    @property
+    def accuracy(self) -> float:
+        """Weighted share of the rows that are classified right."""
+        return float(self.hits[0] / self.hits[1])
+
+    @property
+    def validation_accuracy(self) -> float | None:
+        """The same of the rows set aside, or None if there are none."""
+        hits, weight = self.validation_hits.tolist()
+        return hits / weight if weight else None
+
+
+def expect_block(
+    number: int, stored: StoredRows, model: MixtureModel, step: str, cutoff: float
 ) -> tuple[Expectation, NDArray[np.int64]]:
-    """E-step of a partition; responsibilities go to a file.
+    """E-step of a block; responsibilities go to the store.
 
     Returns
     -------
     found : Expectation
-        Sums over the partition.
+        Sums over the block.
     seen : ndarray of shape (n_components,)
         Rows that the SVM of each component sees.
     """
-    rows, bounds = files.training(number), files.bounds(number)
-    shares, found = expectation(model, rows, bounds, cutoff, 1)
-    files.write_shares(number, step, shares)
-    seen = (shares > cutoff) & (bounds > 0)[:, np.newaxis]
-    hits = count_hits(model, files.validation(number), 1)
-    return replace(found, validation_hits=hits), seen.sum(axis=0, dtype=np.int64)
+    rows, bounds = stored.training(number), stored.bounds(number)
+    shares, found = expectation(model, rows, bounds, cutoff, stored.n_jobs)
+    stored.put_shares(number, step, shares)
+    hits = count_hits(model, stored.validation(number), stored.n_jobs)
+    return replace(found, validation_hits=hits), count_seen(shares > cutoff, bounds)
 
 
-def gate_part(
-    number: int,
-    files: MixtureFiles,
-    step: str,
-    matrix: NDArray[np.float64],
-    coef: NDArray[np.float64],
-    intercept: NDArray[np.float64],
-) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-    """Loss of a gate on a partition, and its gradients.
-
-    ``matrix`` maps the responsibilities to the targets of the gate.
-    """
-    rows = files.training(number)
-    targets = weighted_by(rows, files.shares(number, step))
-    targets = targets @ matrix.astype(targets.dtype)
-    return gate_loss(rows.X, targets, coef, intercept, 1)
-
-
-def _read(folder: Path, n_classes: int) -> Rows:
-    return Rows(
-        read_rows(folder, mapped=True),
-        read_array(folder, "class"),
-        read_array(folder, "sample_weight"),
-        read_array(folder, "weight"),
-        n_classes,
-    )
-
-
-def _write(
-    own: Path,
-    number: int,
+def expectation(
+    model: MixtureModel,
     rows: Rows,
-    n_classes: int,
-    centers: NDArray[Any],
-    hold_out: HoldOut,
-) -> None:
-    aside = hold_out.rows(rows.X)
-    kept = rows.penalty_weight > 0 if hold_out.fraction else rows.sample_weight > 0
-    training = rows.take(np.flatnonzero(kept & ~aside))
-    labels, distance = assign_to_centers(training.X, centers, 1)
-    seen = training.penalty_weight > 0
-    place = labels[seen], training.class_index[seen]
-    counts = np.zeros((len(centers), n_classes), dtype=np.int64)
-    np.add.at(counts, place, 1)
-    shares = labels[:, np.newaxis] == np.arange(len(centers))
-    weight = training.sample_weight
-    arrays: Statistics = {
-        f"shares-{START}": shares.astype(rows.X.dtype),
-        "number": np.array([number]),
-        "total": np.array(training.penalty_weight.sum()),
-        "distance": np.array(weight @ distance),
-        "sizes": np.bincount(labels, weight, len(centers)).astype(np.float64),
-        "seen": counts.sum(axis=1)[np.newaxis],
-        "counts": counts,
-    }
-    with write_folder(own) as folder:
-        _write_rows(folder, training)
-        (folder / _ASIDE).mkdir()
-        _write_rows(folder / _ASIDE, rows.take(np.flatnonzero(kept & aside)))
-        for name, array in arrays.items():
-            np.save(folder / f"{name}.npy", array)
+    bounds: NDArray[np.float64],
+    cutoff: float,
+    n_jobs: int | None,
+) -> tuple[NDArray[Any], Expectation]:
+    """Responsibilities (Eq. 11), and sums that the M-step and the history need."""
+    n_samples = rows.X.shape[0]
+    shares = np.empty((n_samples, model.n_components), dtype=rows.X.dtype)
+    shape = model.n_components, model.n_classes
+
+    def expect(block: slice) -> tuple[Any, ...]:
+        classes = rows.class_index[block]
+        weight, sample_weight = rows.penalty_weight[block], rows.sample_weight[block]
+        log_shares, decisions = model.evaluate(rows.X[block])
+        losses = class_losses(decisions)
+        joint = log_shares - true_losses(losses, classes)
+        total = logsumexp(joint, axis=1, keepdims=True)
+        shares[block] = np.exp(joint - total)
+        main = shares[block].argmax(axis=1)
+        seen = np.where(shares[block] > cutoff, shares[block], 0)
+        hit = class_scores(log_shares, losses).argmax(axis=1) == classes
+        counts = np.bincount(main * shape[1] + classes, sample_weight, np.prod(shape))
+        return (
+            weight @ shares[block],
+            np.einsum(
+                "i,ij,ijt->jt", bounds[block], seen, task_losses(decisions, classes)
+            ),
+            float(weight @ total[:, 0].astype(np.float64)),
+            np.array([weight @ hit, weight.sum()]),
+            np.bincount(main[sample_weight > 0], minlength=shape[0]),
+            counts.astype(np.float64).reshape(shape),
+            np.zeros(2),
+        )
+
+    sums = sum_row_blocks(expect, n_samples, n_jobs)
+    return shares, Expectation(*sums)
 
 
-def _write_rows(folder: Path, rows: Rows) -> None:
-    write_rows(folder, rows.X)
-    np.save(folder / "class.npy", rows.class_index)
-    np.save(folder / "sample_weight.npy", rows.sample_weight)
-    np.save(folder / "weight.npy", rows.penalty_weight)
+def count_hits(
+    model: MixtureModel, rows: Rows, n_jobs: int | None
+) -> NDArray[np.float64]:
+    """Weight of the rows that are classified right, and of all."""
+    predicted = model.class_scores(rows.X, n_jobs).argmax(axis=1)
+    weight = rows.penalty_weight
+    return np.array([weight @ (predicted == rows.class_index), weight.sum()])
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Targets of a gate for rows: responsibilities times weights, and then mapped.
+
+    Rows of them are computed when they are needed.
+
+    Attributes
+    ----------
+    rows : Rows
+    shares : ndarray of shape (n_rows, n_components)
+    maps : tuple of ndarray
+        Each multiplies the columns by its entries, or by a matrix if it is one.
+    """
+
+    rows: Rows
+    shares: NDArray[Any]
+    maps: tuple[Matrix, ...]
+
+    def __getitem__(self, rows: slice, /) -> NDArray[Any]:
+        dtype = self.rows.X.dtype
+        weight = self.rows.penalty_weight[rows].astype(dtype)
+        values = np.asarray(self.shares[rows] * weight[:, np.newaxis])
+        for each in self.maps:
+            own = each.astype(dtype)
+            values = values * own if own.ndim == 1 else values @ own
+        return values
+
+
+def target_mass(
+    number: int, stored: StoredRows, step: str, maps: tuple[Matrix, ...]
+) -> Matrix:
+    """Sum the targets of a gate over a block."""
+    targets = Targets(stored.training(number), stored.shares(number, step), maps)
+    return np.asarray(targets[slice(None)].sum(axis=0, dtype=np.float64))
+
+
+def gate_block(
+    number: int,
+    stored: StoredRows,
+    step: str,
+    maps: tuple[Matrix, ...],
+    coef: Matrix,
+    intercept: Matrix,
+) -> tuple[float, Matrix, Matrix]:
+    """Loss of a gate on a block, and its gradients."""
+    rows = stored.training(number)
+    targets = Targets(rows, stored.shares(number, step), maps)
+    return gate_loss(rows.X, targets, coef, intercept, stored.n_jobs)

@@ -2,288 +2,263 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
-from localsvm._clock import StageClock
-from localsvm._threads import sum_row_blocks
-from localsvm.estimators._base import Solution
-from localsvm.estimators._mixture.experts import Experts, Rates, WeightedProblem
-from localsvm.estimators._mixture.gates import Gate, GateStep, Mask
-from localsvm.estimators._mixture.model import (
-    MixtureModel,
-    class_losses,
-    class_scores,
-    task_losses,
-    true_losses,
+from localsvm._threads import single_threaded_libraries
+from localsvm.engine import Blocks
+from localsvm.estimators._mixture.blocks import (
+    Expectation,
+    Matrix,
+    StoredRows,
+    expect_block,
+    gate_block,
+    target_mass,
 )
-from localsvm.rows import Rows
-from localsvm.solvers import GateRows, RowTargets, SolverOptions
+from localsvm.estimators._mixture.course import EMWatch, save_em
+from localsvm.estimators._mixture.experts import (
+    Experts,
+    ExpertSolver,
+    Seen,
+    SolvedExperts,
+)
+from localsvm.estimators._mixture.gates import GateStep, Mask
+from localsvm.estimators._mixture.model import MixtureModel
+from localsvm.estimators._mixture.settings import FitOptions, MixtureSettings, Scales
 
-# A component this light, as a part of all rows, has no logarithm of its prior left.
+# A component this light, as a share of all rows, has no logarithm of its prior left.
 _VANISHED = 1e-9
 
 
 @dataclass(frozen=True)
-class Expectation:
-    """Sums over rows that the E-step finds; those of two parts add up.
+class EMProblem:
+    """What all steps of EM share.
 
     Attributes
     ----------
-    mass : ndarray of shape (n_components,)
-        Weighted sums of the responsibilities.
-    losses : ndarray of shape (n_components, n_tasks)
-        Hinge losses times bound and responsibility, of the rows above the cut-off.
-    log_likelihood : float
-        Weighted sum of the logarithms of Eq. 6.
-    hits : ndarray of shape (2,)
-        Weight of the rows whose class has the largest score, and of all rows.
-    sizes : ndarray of shape (n_components,)
-        Rows by the component that is most responsible for them.
-    class_counts : ndarray of shape (n_components, n_classes)
-        The same by class and sample weight.
-    validation_hits : ndarray of shape (2,)
-        As ``hits``, of rows set aside.
-    """
-
-    mass: NDArray[np.float64]
-    losses: NDArray[np.float64]
-    log_likelihood: float
-    hits: NDArray[np.float64]
-    sizes: NDArray[np.intp]
-    class_counts: NDArray[np.float64]
-    validation_hits: NDArray[np.float64]
-
-    def __add__(self, other: Expectation) -> Expectation:
-        """Add up the sums over two parts."""
-        return Expectation(
-            **{name: mine + getattr(other, name) for name, mine in vars(self).items()}
-        )
-
-    @property
-    def accuracy(self) -> float:
-        """Weighted part of the rows that are classified right."""
-        return float(self.hits[0] / self.hits[1])
-
-    @property
-    def validation_accuracy(self) -> float | None:
-        """The same of the rows set aside, or None without such."""
-        hits, weight = self.validation_hits.tolist()
-        return hits / weight if weight else None
-
-
-@dataclass(frozen=True)
-class StepOptions:
-    """How one EM step is done.
-
-    Attributes
-    ----------
-    gate : GateStep
-    solver : SolverOptions
-    cutoff : float
-        Responsibility from which on a component's SVM sees a row.
-    prune_at_once : bool
-        Whether all components too light are dropped together, as printed, or the
-        lightest alone, which leaves its rows to the others.
-    """
-
-    gate: GateStep
-    solver: SolverOptions
-    cutoff: float
-    prune_at_once: bool
-
-
-class ExpertSolution(Solution, Protocol):
-    """What the solvers of the SVMs tell."""
-
-    @property
-    def worst_gap(self) -> float: ...
-
-
-@dataclass
-class MixtureSteps(ABC):
-    """A mixture on its way: parameters, and what the next step needs.
-
-    Attributes
-    ----------
-    gate : Gate
-    experts : Experts
-    solution : ExpertSolution
-        Certificates of the last SVMs.
-    clock : StageClock
+    blocks : Blocks
+    stored : StoredRows
+    numbers : list of int
+        Blocks with rows.
+    settings : MixtureSettings
+    options : FitOptions
+    scales : Scales
+    solver : ExpertSolver
     weight : float
-        Of all rows.
+        Penalty weight of all rows.
+    origin : ndarray of shape (n_features,)
+        Mean of the rows, for the gate.
     gate_scale : float
         Unit of the rows for the gate.
-    intercept_scaling : float
-    dtype : data type of the rows
     """
 
-    gate: Gate
-    experts: Experts
-    solution: ExpertSolution
-    clock: StageClock
+    blocks: Blocks
+    stored: StoredRows
+    numbers: list[int]
+    settings: MixtureSettings
+    options: FitOptions
+    scales: Scales
+    solver: ExpertSolver
     weight: float
+    origin: Matrix
     gate_scale: float
-    intercept_scaling: float
-    dtype: Any
+
+    def run(self, function: Any, *arguments: Any, stage: str) -> Iterator[Any]:
+        """Call a function of each block with rows."""
+        return self.blocks.run(
+            function, self.numbers, self.stored, *arguments, stage=stage
+        )
+
+    def seen(
+        self, step: str, cutoff: float, ids: NDArray[np.int64], found: Any
+    ) -> Seen:
+        """Rows that SVMs see, counted in each block with rows."""
+        sizes = np.zeros((self.blocks.n_blocks, len(ids)), dtype=np.int64)
+        sizes[self.numbers] = list(found)
+        return Seen(step, cutoff, ids, sizes)
 
     @property
-    def model(self) -> MixtureModel:
-        """The mixture as it is now."""
-        experts = self.experts
-        return MixtureModel(self.gate, experts.coef, experts.intercept, self.dtype)
+    def gate_step(self) -> GateStep:
+        """How the gate is updated."""
+        settings = self.settings
+        return GateStep(
+            max_iter=settings.gate.steps,
+            ridge=settings.gate_reg * self.weight * self.gate_scale**2,
+            prior=settings.prior * self.weight,
+            deadline=self.options.clock.deadline,
+        )
 
-    def penalty(self, C: float, options: StepOptions) -> float:
+    def penalty(self, model: MixtureModel) -> float:
         r"""Cost of the priors in log-likelihood (Eq. 8).
 
         :math:`\sum_j \|w_j\|^2 / (2 C)` of Eq. 9, and the ridge of the gate.
         """
-        squares = self.experts.squared_norms(self.intercept_scaling)
-        return float(squares.sum()) / (2 * C) + self.gate.penalty(options.gate)
-
-    def expect(self, options: StepOptions) -> Expectation:
-        """E-step, repeated without the components that it leaves too little mass."""
-        while True:
-            with self.clock.stage("expect"):
-                found = self._expect(options)
-            survivors = surviving(found.mass, options.gate.prior, options.prune_at_once)
-            if survivors.all():
-                return found
-            self._keep(survivors)
-
-    @abstractmethod
-    def _expect(self, options: StepOptions) -> Expectation:
-        """E-step with the components as they are."""
-
-    def _keep(self, survivors: Mask) -> None:
-        """Leave components out."""
-        self.gate = self.gate.keep(survivors)
-        self.experts = self.experts.keep(survivors)
-
-    @abstractmethod
-    def maximize(self, found: Expectation, options: StepOptions) -> None:
-        """M-step: the gate (Eq. 13, 20) and the SVMs (Eq. 15)."""
-
-    @abstractmethod
-    def write_down(self, watch: Any) -> None:
-        """Write down where EM is, so that it can go on from here."""
+        experts = Experts(model.coef, model.intercept)
+        squares = experts.squared_norms(self.scales.intercept)
+        ridge = model.gate.penalty(self.gate_step)
+        return float(squares.sum()) / (2 * self.scales.C) + ridge
 
 
-@dataclass
-class MixtureFit(MixtureSteps):
-    """A mixture on its way, of rows in memory.
+@dataclass(frozen=True)
+class EMState:
+    """Where EM is.
 
     Attributes
     ----------
-    rows : Rows
-    validation : Rows or None
-        Rows that EM does not see.
-    gate_rows : GateRows
-    weighted : WeightedProblem
-    rates : list
-        Duals of the last SVMs, for the next ones.
+    model : MixtureModel
+    solved : SolvedExperts
+        The last SVMs, where the next ones start.
+    seen : Seen
+        Rows that SVMs see by the last responsibilities.
+    n_done : int
+        M-steps that are done.
+    outdated : tuple of str
+        Steps whose responsibilities can go when the next M-step is saved.
     """
 
-    rows: Rows
-    validation: Rows | None
-    gate_rows: GateRows
-    weighted: WeightedProblem
-    rates: Rates
+    model: MixtureModel
+    solved: SolvedExperts
+    seen: Seen
+    n_done: int = 0
+    outdated: tuple[str, ...] = ()
 
-    def _expect(self, options: StepOptions) -> Expectation:
-        bounds, n_jobs = self.weighted.problem.bounds, self.gate_rows.n_jobs
-        self._responsibilities, found = expectation(
-            self.model, self.rows, bounds, options.cutoff, n_jobs
-        )
-        if self.validation is None:
-            return found
-        hits = count_hits(self.model, self.validation, n_jobs)
-        return replace(found, validation_hits=hits)
-
-    def _keep(self, survivors: Mask) -> None:
-        super()._keep(survivors)
-        self.rates = [self.rates[each] for each in np.flatnonzero(survivors)]
-
-    def maximize(self, found: Expectation, options: StepOptions) -> None:
-        """M-step: the gate (Eq. 13, 20) and the SVMs (Eq. 15)."""
-        with self.clock.stage("gate"):
-            targets = weighted_by(self.rows, self._responsibilities)
-            self.gate = self.gate.update(
-                RowTargets(self.gate_rows, targets), options.gate
-            )
-        with self.clock.stage("solve"):
-            self.experts, self.rates, self.solution = self.weighted.step(
-                self._responsibilities,
-                options.cutoff,
-                self.experts,
-                self.rates,
-                found.losses,
-                options.solver,
-            )
-
-    def write_down(self, watch: Any) -> None:
-        """Do nothing: what is in memory alone has no checkpoint."""
-
-
-def weighted_by(rows: Rows, responsibilities: NDArray[Any]) -> NDArray[Any]:
-    """Responsibilities times weights: what the gate is to match."""
-    weight = rows.penalty_weight.astype(rows.X.dtype)
-    return np.asarray(responsibilities * weight[:, np.newaxis])
-
-
-def expectation(
-    model: MixtureModel,
-    rows: Rows,
-    bounds: NDArray[np.float64],
-    cutoff: float,
-    n_jobs: int | None,
-) -> tuple[NDArray[Any], Expectation]:
-    """Responsibilities (Eq. 11), and sums that the M-step and the history need."""
-    n_samples = rows.X.shape[0]
-    shares = np.empty((n_samples, model.n_components), dtype=rows.X.dtype)
-    shape = model.n_components, model.n_classes
-
-    def expect(part: slice) -> tuple[Any, ...]:
-        classes = rows.class_index[part]
-        weight, sample_weight = rows.penalty_weight[part], rows.sample_weight[part]
-        log_shares, decisions = model.evaluate(rows.X[part])
-        losses = class_losses(decisions)
-        joint = log_shares - true_losses(losses, classes)
-        total = logsumexp(joint, axis=1, keepdims=True)
-        shares[part] = np.exp(joint - total)
-        main = shares[part].argmax(axis=1)
-        seen = np.where(shares[part] > cutoff, shares[part], 0)
-        hit = class_scores(log_shares, losses).argmax(axis=1) == classes
-        counts = np.bincount(main * shape[1] + classes, sample_weight, np.prod(shape))
-        return (
-            weight @ shares[part],
-            np.einsum(
-                "i,ij,ijt->jt", bounds[part], seen, task_losses(decisions, classes)
-            ),
-            float(weight @ total[:, 0].astype(np.float64)),
-            np.array([weight @ hit, weight.sum()]),
-            np.bincount(main[sample_weight > 0], minlength=shape[0]),
-            counts.astype(np.float64).reshape(shape),
-            np.zeros(2),
+    def keep(self, survivors: Mask) -> EMState:
+        """Leave components out."""
+        return replace(
+            self,
+            model=self.model.keep(survivors),
+            solved=self.solved.keep(survivors),
+            seen=replace(self.seen, ids=self.seen.ids[survivors]),
         )
 
-    sums = sum_row_blocks(expect, n_samples, n_jobs)
-    return shares, Expectation(*sums)
+
+@dataclass(frozen=True)
+class BlockTargets:
+    """Targets of a gate for the rows of all blocks.
+
+    Attributes
+    ----------
+    problem : EMProblem
+    step : str
+        Whose responsibilities.
+    maps : tuple of ndarray
+        As in :class:`~localsvm.estimators._mixture.blocks.Targets`.
+    """
+
+    problem: EMProblem
+    step: str
+    maps: tuple[Matrix, ...] = ()
+
+    @property
+    def origin(self) -> Matrix:
+        """Point that is subtracted from the rows."""
+        return self.problem.origin
+
+    @property
+    def scale(self) -> float:
+        """Unit of the rows."""
+        return self.problem.gate_scale
+
+    @cached_property
+    def mass(self) -> Matrix:
+        """Sums of the targets of each component."""
+        own = self.step, self.maps
+        return np.asarray(sum(self.problem.run(target_mass, *own, stage="gate")))
+
+    def loss(self, coef: Matrix, intercept: Matrix) -> tuple[float, Matrix, Matrix]:
+        """Evaluate loss and gradients: one task per block."""
+        found = self.problem.run(
+            gate_block, self.step, self.maps, coef, intercept, stage="gate"
+        )
+        loss, by_coef, by_intercept = reduce(_add_each, found)
+        return loss, by_coef, by_intercept
+
+    def mapped(self, matrix: Matrix) -> BlockTargets:
+        """Targets times a matrix."""
+        return replace(self, maps=(*self.maps, matrix))
+
+    def scaled(self, factors: Matrix) -> BlockTargets:
+        """Targets times a number for each component."""
+        return replace(self, maps=(*self.maps, factors))
 
 
-def count_hits(
-    model: MixtureModel, rows: Rows, n_jobs: int | None
-) -> NDArray[np.float64]:
-    """Weight of the rows that are classified right, and of all."""
-    predicted = model.class_scores(rows.X, n_jobs).argmax(axis=1)
-    weight = rows.penalty_weight
-    return np.array([weight @ (predicted == rows.class_index), weight.sum()])
+def run_em(problem: EMProblem, state: EMState, watch: EMWatch) -> EMState:
+    """E-steps and M-steps in turn, until the watch says that it is enough."""
+    # Set once, as the limits cost more than a step on few rows.
+    with single_threaded_libraries():
+        while True:
+            before = state
+            state, found = expect(problem, state)
+            watch.record(state.model, found, problem.penalty(state.model))
+            if watch.is_over:
+                return state
+            state = maximize(problem, state, found)
+            save_em(problem.blocks.checkpoint, state, watch)
+            remove_outdated(problem, state, before)
+            state = replace(state, outdated=())
+
+
+def expect(problem: EMProblem, state: EMState) -> tuple[EMState, Expectation]:
+    """E-step, repeated without the components that it leaves too little mass."""
+    prior = problem.gate_step.prior
+    while True:
+        with problem.options.clock.stage("expect"):
+            state, found = _expect_all(problem, state)
+        survivors = surviving(found.mass, prior, problem.settings.as_printed)
+        if survivors.all():
+            return state, found
+        state = state.keep(survivors)
+
+
+def _expect_all(problem: EMProblem, state: EMState) -> tuple[EMState, Expectation]:
+    """E-step with the components as they are."""
+    cutoff, old = problem.settings.min_responsibility, state.seen
+    # A name of its own for each number of components, as tasks may run twice.
+    step = f"{state.n_done}-{state.model.n_components}"
+    found = problem.run(expect_block, state.model, step, cutoff, stage="expect")
+    sums, sizes = zip(*found, strict=True)
+    outdated = (*state.outdated, old.step)
+    if problem.blocks.is_in_memory:
+        # Only SVMs by passes read the responsibilities of the step before.
+        _drop_shares(problem, outdated)
+        outdated = ()
+    seen = problem.seen(step, cutoff, old.ids, sizes)
+    return replace(state, seen=seen, outdated=outdated), reduce(Expectation.merge, sums)
+
+
+def maximize(problem: EMProblem, state: EMState, found: Expectation) -> EMState:
+    """M-step: the gate (Eq. 13, 20) and the SVMs (Eq. 15)."""
+    model, options = state.model, problem.options
+    with options.clock.stage("gate"):
+        targets = BlockTargets(problem, state.seen.step)
+        gate = model.gate.update(targets, problem.gate_step)
+    with options.clock.stage("solve"):
+        before = state.solved if options.warm_start else None
+        solved = problem.solver.solve(
+            state.seen, options.for_solver(state.n_done), before
+        )
+        experts = Experts(model.coef, model.intercept).improved(
+            solved.experts, solved.primal, found.losses, problem.scales.intercept
+        )
+    model = MixtureModel(gate, experts.coef, experts.intercept, model.dtype)
+    return replace(state, model=model, solved=solved, n_done=state.n_done + 1)
+
+
+def remove_outdated(problem: EMProblem, state: EMState, before: EMState) -> None:
+    """Remove what the steps up to ``before`` have left."""
+    before.solved.remove()
+    _drop_shares(problem, state.outdated)
+
+
+def _drop_shares(problem: EMProblem, steps: tuple[str, ...]) -> None:
+    for step in steps:
+        for number in problem.numbers:
+            problem.stored.drop_shares(number, step)
 
 
 def surviving(
@@ -299,3 +274,7 @@ def surviving(
         survivors[:] = True
         survivors[mass.argmin()] = False
     return survivors
+
+
+def _add_each(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(one + other for one, other in zip(first, second, strict=True))

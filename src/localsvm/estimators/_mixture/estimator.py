@@ -2,27 +2,44 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
 from localsvm._checks import (
+    NOT_FINITE,
     boolean,
     check_parameters,
-    check_squares,
     class_weights,
     integer,
+    level_of_caller,
     one_of,
     real,
     with_methods,
 )
 from localsvm._clock import StageClock
-from localsvm.engine import Partitions
-from localsvm.estimators._metric import require_no_metric
-from localsvm.estimators._mixture.passes import PartitionFit
-from localsvm.estimators._mixture.steps import BaseMixture
-from localsvm.rows import Rows
+from localsvm.engine import Blocks, Labels, is_lazy, is_partitioned
+from localsvm.estimators._base import BaseLocalClassifier
+from localsvm.estimators._metric import in_columns, require_no_metric
+from localsvm.estimators._mixture.fit import MixtureFit, fit_mixture, survey_rows
+from localsvm.estimators._mixture.model import MixtureModel
+from localsvm.estimators._mixture.settings import (
+    GATES,
+    MAX_PASSES,
+    FitOptions,
+    MixtureSettings,
+    PaperGate,
+    SoftmaxGate,
+    gate_of,
+)
+from localsvm.estimators._mixture.survey import Survey
 
 
-class MixtureSVC(BaseMixture):
+class MixtureSVC(BaseLocalClassifier):
     r"""A few linear SVMs, a soft gate that chooses among them, fitted together by EM.
 
     Each row belongs to every component to a part, its share by the gate. The linear SVM
@@ -45,62 +62,35 @@ class MixtureSVC(BaseMixture):
 
     Parameters
     ----------
-    n_components : int, default=10
+    n_regions : int, default=10
         Number of components at the start, an upper bound.
-    gate : {"softmax", "paper"}, default="softmax"
-        "softmax" has the prior inside the gate, and its M-step is convex. "paper" is
-        :math:`\xi_j\, \mathrm{softmax}_j(-\tau \|x - v_j\|^2)`, for comparison: its
-        shares do not sum to one, and it tends to a single component.
-    levels : {1, 2}, default=1
-        2 puts a gate of groups above gates of the components of each group (Eq. 22).
-    n_groups : int or "auto", default="auto"
-        Groups at the start with ``levels=2``; "auto" is the square root of the number
-        of components.
-    tau : float or "scale", default="scale"
-        Sharpness of the gates at the start, and of the paper's gate throughout. "scale"
-        is 4 divided by the mean squared distance of a row to its centre.
+    gate : {"softmax", "paper"}, SoftmaxGate or PaperGate, default="softmax"
+        "softmax" is :class:`~localsvm.estimators.SoftmaxGate` with its defaults: the
+        prior is inside the gate, and its M-step is convex. "paper" is
+        :class:`~localsvm.estimators.PaperGate`, the printed one. The objects have the
+        parameters of the gate, such as two levels.
     C : float or "scale", default="scale"
         Penalty of a margin error. "scale" is 10 divided by the mean squared norm of the
         rows; with the other defaults the model then does not depend on the unit of
         measurement.
     prior : float, default=1e-3
-        :math:`\nu` of Eq. 18 to 20 as a part of all rows: what is taken from the mass
+        :math:`\nu` of Eq. 18 to 20 as a share of all rows: what is taken from the mass
         of a component in every step. The larger, the fewer components: those whose mass
         it uses up are dropped.
-    gate_reg : float, default=0.0
-        Ridge of the softmax gate's weights, relative to the weight and the squared
-        scale of the rows. Noisy data gain from 1e-4 or so.
-    gate_steps : int, default=5
-        Steps of L-BFGS for the gate in each EM step.
-    min_responsibility : float, default=0.01
-        The SVM of a component does not see rows that it is responsible for to a smaller
-        part.
     early_stopping : bool or "auto", default="auto"
         Whether to set rows aside, stop when they are no longer classified better, and
         keep the best step. "auto" does so above 10,000 rows.
-    validation_fraction : float, default=0.1
-        Part of the rows to set aside.
-    n_iter_no_change : int, default=5
-        EM steps without improvement after which to stop.
+    em_tol : float, default=1e-4
+        EM stops when the log-likelihood rises by less per row.
+    em_max_iter : int, default=30
+        EM steps.
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies the sample weights by class; does not affect the start clusters.
     clusterer : clusterer with ``fit`` and ``predict``, or None, default=None
         Gives the centres of the start. None is
         :class:`~localsvm.cluster.SampledKMeans`.
     metric : transformer or None, default=None
         Maps the rows before all else, as in :class:`ClusteredSVC`.
-    fit_intercept : bool, default=True
-        Whether rows get a constant column. The intercept is penalised like a weight.
-    intercept_scaling : float or "scale", default="scale"
-        Value of that constant. "scale" is the root mean squared norm of the rows.
-    class_weight : dict, "balanced" or None, default=None
-        Multiplies the sample weights by class; does not affect the start clusters.
-    tol : float, default=1e-4
-        EM stops when the log-likelihood rises by less per row.
-    max_iter : int, default=30
-        EM steps.
-    svm_tol : float, default=1e-2
-        Relative duality gap of the SVMs in each step.
-    svm_max_iter : int, default=200
-        Passes of an SVM in each step.
     max_time : float or None, default=None
         Seconds for the fit after the metric; the step at hand is completed, its gate
         and SVMs are cut short.
@@ -109,48 +99,71 @@ class MixtureSVC(BaseMixture):
     n_jobs : int or None, default=None
         Threads, over rows, components and classes. Results do not depend on it.
 
+    Other Parameters
+    ----------------
+    min_responsibility : float, default=0.01
+        The SVM of a component does not see rows for which its responsibility is
+        smaller.
+    validation_fraction : float, default=0.1
+        Share of the rows to set aside.
+    n_iter_no_change : int, default=5
+        EM steps without improvement after which to stop.
+    fit_intercept : bool, default=True
+        Whether rows get a constant column. The intercept is penalised like a weight.
+    intercept_scaling : float or "scale", default="scale"
+        Value of that constant. "scale" is the root mean squared norm of the rows.
+    tol : float, default=1e-2
+        Relative duality gap at which the SVMs of an EM step stop.
+    max_iter : int or None, default=None
+        Passes of an SVM in an EM step; None is 200.
+
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    n_components_ : int
-        Components that are left.
     n_regions_ : int
-        The same.
-    coef_ : ndarray of shape (n_components, n_tasks, n_features)
+        Components that are left.
+    coef_ : ndarray of shape (n_regions, n_tasks, n_features)
         Weights of the SVMs; one task for two classes, one per class otherwise. They and
         ``gate_coef_`` are weights of the columns of X.
-    intercept_ : ndarray of shape (n_components, n_tasks)
-    gate_coef_ : ndarray of shape (n_components, n_features)
+    intercept_ : ndarray of shape (n_regions, n_tasks)
+    gate_coef_ : ndarray of shape (n_regions, n_features)
         Slopes of the gate's logits; with two levels, those of the groups come first.
-    gate_intercept_ : ndarray of shape (n_components,)
-    component_mass_ : ndarray of shape (n_components,)
+    gate_intercept_ : ndarray of shape (n_regions,)
+    component_mass_ : ndarray of shape (n_regions,)
         Sum of the responsibilities of each component.
-    region_sizes_ : ndarray of shape (n_components,)
-        Training rows that it is most responsible for.
-    region_class_counts_ : ndarray of shape (n_components, n_classes)
+    region_sizes_ : ndarray of shape (n_regions,)
+        Training rows for which it is most responsible.
+    region_class_counts_ : ndarray of shape (n_regions, n_classes)
         Those rows by class, by sample weight.
     history_ : dict of ndarrays
         One entry per EM step, the start first: "log_likelihood" (Eq. 8, priors
         included), "accuracy" on the training rows, "validation_accuracy" with early
-        stopping, "n_components", "seconds", and of these "expect_seconds",
+        stopping, "n_regions", "seconds", and of these "expect_seconds",
         "gate_seconds" and "solve_seconds".
-    n_iter_ : int
-        The EM step that was kept.
+    n_em_steps_ : int
+        EM steps that were done.
+    em_step_ : int
+        The EM step that was kept; the start is 0.
     converged_ : bool
-        Whether ``tol`` was reached.
+        Whether ``em_tol`` was reached.
     C_, tau_ : float
         Penalty and sharpness used.
     intercept_scaling_ : float
         The constant appended to the rows, 0 without intercept.
     duality_gap_ : float
         Largest relative duality gap of the last SVMs.
+    n_iter_ : int
+        Most passes that one of the last SVMs took.
+    n_support_ : ndarray of shape (n_classes,)
+        Support vectors of each class: rows with a non-zero dual in any of the last
+        SVMs.
     metric_ : object or None
         The fitted metric.
     clusterer_ : object
         The fitted clusterer of the start.
     fit_report_ : dict
-        Seconds of the stages "metric", "cluster", "expect", "gate" and "solve"; of
-        rows in partitions also "scan" and "write", and no "metric".
+        Seconds of the stages "metric" (only of rows in memory), "scan", "write",
+        "cluster", "expect", "gate" and "solve".
     feature_range_ : ndarray of shape (2, n_features)
         Smallest and largest value of each column; only of rows in memory.
     integer_features_ : ndarray of shape (n_features,)
@@ -188,22 +201,22 @@ class MixtureSVC(BaseMixture):
     rest and the loss of a label is the sum of theirs. One gate per class is
     ``OneVsRestClassifier(MixtureSVC())``, which starts from the same clusters.
 
-    Cost of an EM step: about ``2 gate_steps`` matrix products of n d K for the gate,
-    and a few passes over each component's rows for the SVMs. Memory above the input: K
-    numbers per row, and a dual per class, row and component above
+    Cost of an EM step: about twice the gate's ``steps`` matrix products of n d K for
+    the gate, and a few passes over each component's rows for the SVMs. Memory above the
+    input: K numbers per row, and a dual per class, row and component above
     ``min_responsibility``.
 
-    Rows in partitions are read twice: once to scan them and to draw the k-means sample,
-    once to write them to files, those set aside apart. EM goes over these files: an EM
-    step reads them once for the E-step, about ``2 gate_steps`` times for the gate (for
-    each gate of two levels), and for the SVMs of every component a few times twice, by
-    selective block minimisation until the duality gap over all partitions is below
-    ``svm_tol``. Formulas, sample and rows set aside are those in memory; the SVMs are
-    others within ``svm_tol``, and so the steps are. In memory is a partition, with
-    about 4 K numbers per row, and some 400 MB at most for the rows that a solve is
-    about. The disk holds the rows, 2 K numbers per row, and two duals per class, row
-    and component. ``svm_max_iter`` counts passes over the partitions, in which rows of
-    float32 reach gaps of about 1e-5. ``clusterer`` is fitted to the sample
+    The fit goes over blocks of rows; an array in memory is one block. Blocks on disk
+    are read twice: once to scan them and to draw the k-means sample, once to write them
+    to files, those set aside apart. An EM step reads these files once for the E-step,
+    about twice the gate's ``steps`` for the gate (for each gate of two levels), and for
+    the SVMs of every component a few times twice, by selective block minimisation until
+    the duality gap over all blocks is below ``tol``. Formulas, sample and rows set
+    aside are those in memory; the SVMs are others within ``tol``, and so are the steps.
+    Memory holds one block, with about 4 K numbers per row, and about 400 MB at most for
+    the rows of a solve. The disk holds the rows, 2 K numbers per row, and two duals per
+    class, row and component. ``max_iter`` counts passes over the blocks, in which rows
+    of float32 reach gaps of about 1e-5. ``clusterer`` is fitted to the sample
     (:class:`~localsvm.cluster.ParallelKMeans` to all rows) and must have
     ``cluster_centers_``; ``metric`` must be None.
 
@@ -217,7 +230,7 @@ class MixtureSVC(BaseMixture):
     >>> from localsvm import MixtureSVC
     >>> from localsvm.data import make_xor
     >>> X, y = make_xor(400, random_state=0)
-    >>> model = MixtureSVC(n_components=4, random_state=0).fit(X, y)
+    >>> model = MixtureSVC(n_regions=4, random_state=0).fit(X, y)
     >>> model.score(*make_xor(4000, random_state=1)) > 0.97
     True
     >>> model.gates(X).shape
@@ -226,95 +239,293 @@ class MixtureSVC(BaseMixture):
 
     def __init__(
         self,
-        n_components: int = 10,
+        n_regions: int = 10,
         *,
-        gate: str = "softmax",
-        levels: int = 1,
-        n_groups: int | str = "auto",
-        tau: float | str = "scale",
+        gate: str | SoftmaxGate | PaperGate = "softmax",
         C: float | str = "scale",
         prior: float = 1e-3,
-        gate_reg: float = 0.0,
-        gate_steps: int = 5,
-        min_responsibility: float = 1e-2,
         early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
+        em_tol: float = 1e-4,
+        em_max_iter: int = 30,
+        class_weight: Any = None,
         clusterer: Any = None,
         metric: Any = None,
-        fit_intercept: bool = True,
-        intercept_scaling: float | str = "scale",
-        class_weight: Any = None,
-        tol: float = 1e-4,
-        max_iter: int = 30,
-        svm_tol: float = 1e-2,
-        svm_max_iter: int = 200,
         max_time: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        min_responsibility: float = 1e-2,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        fit_intercept: bool = True,
+        intercept_scaling: float | str = "scale",
+        tol: float = 1e-2,
+        max_iter: int | None = None,
     ) -> None:
-        self.n_components = n_components
+        self.n_regions = n_regions
         self.gate = gate
-        self.levels = levels
-        self.n_groups = n_groups
-        self.tau = tau
         self.C = C
         self.prior = prior
-        self.gate_reg = gate_reg
-        self.gate_steps = gate_steps
-        self.min_responsibility = min_responsibility
         self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
+        self.em_tol = em_tol
+        self.em_max_iter = em_max_iter
+        self.class_weight = class_weight
         self.clusterer = clusterer
         self.metric = metric
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.svm_tol = svm_tol
-        self.svm_max_iter = svm_max_iter
         self.max_time = max_time
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.min_responsibility = min_responsibility
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.tol = tol
+        self.max_iter = max_iter
 
     def _check_parameters(self) -> None:
         check_parameters(
             self,
-            n_components=integer(1),
-            gate=one_of("softmax", "paper"),
-            levels=one_of(1, 2),
-            n_groups=integer(2) | one_of("auto"),
-            tau=real(0) | one_of("scale"),
+            n_regions=integer(1),
+            gate=GATES,
             C=real(0) | one_of("scale"),
             prior=real(0, 1, closed="left"),
-            gate_reg=real(0, closed="left"),
-            gate_steps=integer(1),
-            min_responsibility=real(0, 1, closed="left"),
             early_stopping=boolean() | one_of("auto"),
+            em_tol=real(0, closed="left"),
+            em_max_iter=integer(1),
+            class_weight=class_weights(),
+            clusterer=one_of(None) | with_methods("fit", "predict"),
+            max_time=one_of(None) | real(0),
+            min_responsibility=real(0, 1, closed="left"),
             validation_fraction=real(0, 1),
             n_iter_no_change=integer(1),
-            clusterer=one_of(None) | with_methods("fit", "predict"),
             fit_intercept=boolean(),
             intercept_scaling=real(0) | one_of("scale"),
-            class_weight=class_weights(),
-            tol=real(0, closed="left"),
-            max_iter=integer(1),
-            svm_tol=real(0),
-            svm_max_iter=integer(1),
-            max_time=one_of(None) | real(0),
+            tol=real(0),
+            max_iter=one_of(None) | integer(1),
+        )
+        gate_of(self.gate)._check_parameters()
+
+    def _fit_partitions(self, blocks: Blocks) -> None:
+        """Figure 2: start from clusters, then E-steps and M-steps in turn."""
+        if not blocks.is_in_memory:
+            require_no_metric(self)
+            self.metric_ = None
+        settings, options = self._settings(), self._fit_options(blocks)
+        surveyed = survey_rows(blocks, settings, options)
+        labels = self._accept(surveyed.survey, blocks)
+        fit = fit_mixture(blocks, surveyed, labels, settings, options)
+        self._store(fit, options)
+
+    def _settings(self) -> MixtureSettings:
+        return MixtureSettings(
+            n_regions=self.n_regions,
+            gate=gate_of(self.gate),
+            C=self.C,
+            prior=self.prior,
+            min_responsibility=self.min_responsibility,
+            early_stopping=self.early_stopping,
+            validation_fraction=self.validation_fraction,
+            n_iter_no_change=self.n_iter_no_change,
+            clusterer=self.clusterer,
+            fit_intercept=self.fit_intercept,
+            intercept_scaling=self.intercept_scaling,
         )
 
-    def _fit(self, rows: Rows) -> None:
-        """Figure 2: start from clusters, then E-steps and M-steps in turn."""
-        check_squares(rows.X)
-        clock = StageClock(self.max_time)
-        seed = self._draw_seed()
-        training, validation = self._split(rows, seed)
-        fit = self._start(training, validation, seed, clock)
-        self._run(fit, self._watch(), seed)
+    def _fit_options(self, blocks: Blocks) -> FitOptions:
+        return FitOptions(
+            seed=blocks.seed(self._draw_seed),
+            em_tol=self.em_tol,
+            em_max_iter=self.em_max_iter,
+            tol=self.tol,
+            max_iter=MAX_PASSES if self.max_iter is None else self.max_iter,
+            n_jobs=self.n_jobs,
+            clock=StageClock(self.max_time),
+        )
 
-    def _fit_partitions(self, rows: Partitions) -> None:
-        require_no_metric(self)
-        PartitionFit(self, rows).run()
+    def _accept(self, survey: Survey, blocks: Blocks) -> Labels:
+        """Check classes and weights; those of rows in memory are known already."""
+        mass = survey.class_mass
+        if not blocks.is_in_memory:
+            if not mass.any():
+                raise ValueError(
+                    "Sample weights must contain at least one non-zero number."
+                )
+            self.classes_ = survey.classes
+            self._penalty_weight(self.classes_, np.arange(len(mass)), mass)
+            self._warn_of_scales(np.stack([survey.low, survey.high]))
+        return Labels(self.classes_, self._class_weight(self.classes_, mass))
+
+    def _store(self, fit: MixtureFit, options: FitOptions) -> None:
+        """Set the fitted attributes, and warn of SVMs or EM that a limit cut short."""
+        best, certificate = fit.best, fit.certificate
+        if not certificate.is_finite:
+            raise ValueError(NOT_FINITE)
+        self._model = best.model
+        self.n_regions_ = best.model.n_components
+        self.component_mass_ = best.mass
+        self.region_sizes_ = best.sizes
+        self.region_class_counts_ = best.class_counts
+        self.history_ = fit.history
+        self.n_em_steps_, self.em_step_ = fit.n_steps, best.step
+        self.converged_ = fit.converged
+        self.C_, self.intercept_scaling_ = fit.scales.C, fit.scales.intercept
+        self.tau_ = fit.tau
+        self.duality_gap_, self.n_iter_ = certificate.gap, certificate.n_iter
+        self.n_support_ = fit.n_support
+        self.clusterer_ = fit.clusterer
+        self.fit_report_ = options.clock.seconds
+        if options.clock.remaining() == 0:
+            self._warn(f"EM stopped after max_time={self.max_time} seconds")
+        elif certificate.n_unsolved:
+            of = f"{certificate.n_unsolved} of {certificate.n_problems}"
+            self._warn(
+                f"{of} linear SVMs of the last EM step stopped at max_iter="
+                f"{options.max_iter} (worst relative duality gap "
+                f"{certificate.gap:.1e}, tol={self.tol})"
+            )
+
+    @staticmethod
+    def _warn(problem: str) -> None:
+        warnings.warn(
+            f"{problem}. Scale the features, lower C, or allow more.",
+            ConvergenceWarning,
+            stacklevel=level_of_caller(),
+        )
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights of each component, of shape (n_regions, n_tasks, n_features)."""
+        coef = self._fitted_model().coef
+        return in_columns(self.metric_, coef, self.n_features_in_)
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Intercept of each component, of shape (n_regions, n_tasks)."""
+        return self._fitted_model().intercept
+
+    @property
+    def gate_coef_(self) -> NDArray[np.float64]:
+        """Slopes of the gate's logits; of two levels, those of the groups first."""
+        coef = self._fitted_model().gate.coef
+        return in_columns(self.metric_, coef, self.n_features_in_)
+
+    @property
+    def gate_intercept_(self) -> NDArray[np.float64]:
+        """Intercepts of the gate's logits."""
+        return self._fitted_model().gate.intercept
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probability of each class by the mixture's own definition, normalised.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or blocks
+            Parquet and batches as in ``predict``.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            The largest one belongs to the class that ``predict`` gives.
+
+        Notes
+        -----
+        Eq. 6 divided by its sum over the classes. It is a model of the margin, not
+        calibrated; :class:`~sklearn.calibration.CalibratedClassifierCV` is.
+        """
+        if is_partitioned(X) and not is_lazy(X):
+            return self._answer_blocks("predict_proba", X)
+        X = self._check_query_rows(X)
+        return self._fitted_model().probabilities(X, self.n_jobs)
+
+    def gates(self, X: Any) -> NDArray[Any]:
+        """Share of each component in each row, by the gate alone.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        shares : ndarray of shape (n_samples, n_regions)
+            Rows sum to one.
+        """
+        X = self._check_query_rows(X)
+        return self._fitted_model().shares(X, self.n_jobs)
+
+    def responsibilities(self, X: Any, y: Any = None) -> NDArray[Any]:
+        """Responsibility of each component for each row (Eq. 11).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), default=None
+            Labels of the rows. Without them the responsibilities are averaged over the
+            classes, each with its probability.
+
+        Returns
+        -------
+        responsibilities : ndarray of shape (n_samples, n_regions)
+            Rows sum to one.
+        """
+        X = self._check_query_rows(X)
+        index = None if y is None else self._class_index(X, y)
+        return self._fitted_model().responsibilities(X, index, self.n_jobs)
+
+    def region(self, X: Any, *, return_weights: bool = False) -> Any:
+        """Component with the largest share in each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        return_weights : bool, default=False
+            Whether to return all components of a row with their shares.
+
+        Returns
+        -------
+        components : ndarray of shape (n_samples,) or (n_samples, n_regions)
+            With ``return_weights`` all of them, the largest share first.
+        weights : ndarray of shape (n_samples, n_regions)
+            Only with ``return_weights``: their shares.
+        """
+        if not return_weights:
+            return self.gates(X).argmax(axis=1)
+        X = self._check_query_rows(X)
+        return self._fitted_model().regions(X, self.n_jobs)
+
+    def local_coef(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Weights of the linear function that touches each row's decision.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        coef : ndarray of shape (n_samples, n_tasks, n_features)
+            The gradient of the decision at the row: weights of the SVMs, and of the
+            gate where components disagree.
+        intercept : ndarray of shape (n_samples, n_tasks)
+            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i. With a
+            metric this needs one that maps by ``X @ components_``.
+        """
+        X = self._check_query_rows(X)
+        return self._touching(X, self._fitted_model().slopes(X))
+
+    def _fitted_model(self) -> MixtureModel:
+        check_is_fitted(self)
+        model: MixtureModel = self._model
+        return model
+
+    def _decide(self, X: Any) -> NDArray[Any]:
+        return self._fitted_model().decide(X, self.n_jobs)
+
+    def _class_index(self, X: Any, y: Any) -> NDArray[np.intp]:
+        labels = np.asarray(y)
+        check_consistent_length(X, labels)
+        unknown = ~np.isin(labels, self.classes_)
+        if unknown.any():
+            raise ValueError(
+                f"y contains the label {labels[unknown][0]!r}; expected labels of the "
+                f"fitted classes {self.classes_.tolist()}."
+            )
+        return np.searchsorted(self.classes_, labels)

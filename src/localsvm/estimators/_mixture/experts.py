@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from localsvm.estimators._mixture.blocks import StoredRows
 from localsvm.estimators._mixture.gates import Mask
+from localsvm.rows import squared_norms
 from localsvm.solvers import (
     LinearProblem,
     LinearSolution,
-    OverlappingParts,
+    RowSubsets,
     SolverOptions,
+    Status,
     solve_overlapping,
 )
-
-# Rows of each component, and of shape (n_tasks, n_rows) their duals over their bounds.
-Rates = list[tuple[NDArray[np.int64], NDArray[np.float64]]]
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,23 @@ class Experts:
     coef: NDArray[np.float64]
     intercept: NDArray[np.float64]
 
+    @property
+    def n_tasks(self) -> int:
+        """Number of linear SVMs per component."""
+        return int(self.coef.shape[1])
+
     def keep(self, survivors: Mask) -> Experts:
         """Leave components out."""
         return Experts(self.coef[survivors], self.intercept[survivors])
 
-    def set_constant(self, component: int, task: int, value: float) -> None:
-        """Decide alike for all rows."""
-        self.coef[component, task] = 0.0
-        self.intercept[component, task] = value
+    def with_constants(self, constants: Sequence[Mapping[int, float]]) -> Experts:
+        """Replace weight vectors by constants, given by component and task."""
+        coef, intercept = self.coef.copy(), self.intercept.copy()
+        for component, own in enumerate(constants):
+            for task, value in own.items():
+                coef[component, task] = 0.0
+                intercept[component, task] = value
+        return Experts(coef, intercept)
 
     def squared_norms(self, intercept_scaling: float) -> NDArray[np.float64]:
         """Of each weight vector, its intercept included: (n_components, n_tasks)."""
@@ -75,129 +84,239 @@ class Experts:
         )
 
 
+class Endings(Protocol):
+    """How the problems of a solver ended."""
+
+    @property
+    def n_problems(self) -> int: ...
+    @property
+    def n_iter(self) -> int: ...
+    @property
+    def worst_gap(self) -> float: ...
+    def count(self, status: Status) -> int: ...
+
+
 @dataclass(frozen=True)
-class WeightedProblem:
-    """What the SVMs of all steps share.
+class Certificate:
+    """How the SVMs of a step ended.
 
     Attributes
     ----------
-    problem : LinearProblem
-        Its bounds are C times the weights of the rows.
-    squared_norms : ndarray of shape (n_samples,)
-    warm_start : bool
-        Whether duals start from those of the step before.
+    n_problems : int
+    n_iter : int
+        Most passes of one of them.
+    gap : float
+        Largest relative duality gap.
+    n_unsolved : int
+        SVMs that stopped at the limit of the passes.
+    is_finite : bool
     """
 
-    problem: LinearProblem
-    squared_norms: NDArray[np.float64]
-    warm_start: bool = True
+    n_problems: int
+    n_iter: int
+    gap: float
+    n_unsolved: int
+    is_finite: bool
 
-    def start(
-        self, labels: NDArray[np.integer], n_components: int, options: SolverOptions
-    ) -> tuple[Experts, Rates, LinearSolution]:
-        """One SVM per cluster (section III-D).
-
-        A cluster of one class gets the constant of that class and zero duals, if there
-        is an intercept.
-        """
-        member = labels[:, np.newaxis] == np.arange(n_components)
-        parts = self._parts(member.astype(np.float64), 0.0)
-        solution = solve_overlapping(
-            self.problem, parts, self.squared_norms, options=options
-        )
-        experts, rates = _experts(solution, parts)
-        if self.problem.intercept_scaling > 0:
-            self._set_constants(experts, rates)
-        return experts, rates, solution
-
-    def step(
-        self,
-        responsibilities: NDArray[np.floating],
-        cutoff: float,
-        before: Experts,
-        rates: Rates,
-        losses: NDArray[np.float64],
-        options: SolverOptions,
-    ) -> tuple[Experts, Rates, LinearSolution]:
-        """Eq. 15 for every component; weights that would be worse are not taken.
-
-        Parameters
-        ----------
-        responsibilities : ndarray of shape (n_samples, n_components)
-        cutoff : float
-            A component does not see rows that it is responsible for to a lesser part.
-        before : Experts
-        rates : list
-            Of the duals of ``before``, where these start.
-        losses : ndarray of shape (n_components, n_tasks)
-            Weighted losses of ``before`` on the rows that the components see.
-        options : SolverOptions
-        """
-        parts = self._parts(responsibilities, cutoff)
-        duals = self._warm_duals(parts, rates) if self.warm_start else None
-        solution = solve_overlapping(
-            self.problem, parts, self.squared_norms, options=options, duals=duals
-        )
-        after, rates = _experts(solution, parts)
-        primal = np.reshape([c.primal for c in solution.certificates], losses.T.shape).T
-        constant = self.problem.intercept_scaling
-        return before.improved(after, primal, losses, constant), rates, solution
-
-    def _parts(
-        self, responsibilities: NDArray[np.floating], cutoff: float
-    ) -> OverlappingParts:
-        bounds = self.problem.bounds
-        seen = (responsibilities > cutoff) & (bounds > 0)[:, np.newaxis]
-        component, rows = np.nonzero(seen.T)
-        start = np.searchsorted(component, np.arange(seen.shape[1] + 1))
-        shares = responsibilities[rows, component].astype(np.float64)
-        return OverlappingParts(
-            start.astype(np.int64), rows.astype(np.int64), bounds[rows] * shares
+    @classmethod
+    def of(cls, endings: Endings) -> Certificate:
+        """Summarise what a solver reports."""
+        return cls(
+            endings.n_problems,
+            endings.n_iter,
+            endings.worst_gap,
+            endings.count(Status.max_iter),
+            endings.count(Status.not_finite) == 0,
         )
 
-    def _warm_duals(self, parts: OverlappingParts, rates: Rates) -> NDArray[np.float64]:
-        """Keep each row's part of its bound."""
-        n_samples = self.problem.X.shape[0]
-        duals = np.empty((self.problem.n_tasks, len(parts.rows)))
-        by_row = np.zeros((self.problem.n_tasks, n_samples))
-        for part, (rows, rate) in enumerate(rates):
+
+@dataclass(frozen=True)
+class Seen:
+    """Rows that the SVM of each component sees: those above a responsibility.
+
+    Attributes
+    ----------
+    step : str
+        Names the responsibilities in the store.
+    cutoff : float
+    ids : ndarray of shape (n_components,)
+        Numbers that the components had at the start.
+    sizes : ndarray of shape (n_blocks, n_components)
+        Such rows in each block.
+    """
+
+    step: str
+    cutoff: float
+    ids: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+
+class SolvedExperts(Protocol):
+    """SVMs of one step, whose duals are where the next step starts.
+
+    ``primal`` are the objectives, of shape (n_components, n_tasks). ``without_duals``
+    sets the duals of some tasks of each component to zero, ``remove`` removes files.
+    """
+
+    @property
+    def experts(self) -> Experts: ...
+    @property
+    def primal(self) -> NDArray[np.float64]: ...
+    @property
+    def certificate(self) -> Certificate: ...
+    def keep(self, survivors: Mask) -> Self: ...
+    def without_duals(self, tasks: Sequence[tuple[int, ...]]) -> Self: ...
+    def remove(self) -> None: ...
+
+
+class ExpertSolver(Protocol):
+    """Solves Eq. 15 for every component: ``before`` are the SVMs of the last step.
+
+    ``support`` counts the rows of each class with a non-zero dual in any SVM.
+    """
+
+    def solve(self, seen: Seen, options: SolverOptions, before: Any = None) -> Any: ...
+    def support(self, solved: Any) -> NDArray[np.intp]: ...
+
+
+@dataclass(frozen=True)
+class SolvedInMemory:
+    """SVMs of one step on rows in memory.
+
+    Attributes
+    ----------
+    experts : Experts
+    primal : ndarray of shape (n_components, n_tasks)
+    certificate : Certificate
+    rates : tuple of (rows, rates)
+        Rows of each component, and of shape (n_tasks, n_rows) their duals divided by
+        their bounds.
+    """
+
+    experts: Experts
+    primal: NDArray[np.float64]
+    certificate: Certificate
+    rates: tuple[tuple[NDArray[np.int64], NDArray[np.float64]], ...]
+
+    def keep(self, survivors: Mask) -> SolvedInMemory:
+        """Leave components out."""
+        return replace(
+            self,
+            experts=self.experts.keep(survivors),
+            primal=self.primal[survivors],
+            rates=tuple(self.rates[each] for each in np.flatnonzero(survivors)),
+        )
+
+    def without_duals(self, tasks: Sequence[tuple[int, ...]]) -> SolvedInMemory:
+        """Set the duals of some tasks of each component to zero."""
+        rates = []
+        for (rows, rate), own in zip(self.rates, tasks, strict=True):
+            zeroed = rate.copy()
+            zeroed[list(own)] = 0.0
+            rates.append((rows, zeroed))
+        return replace(self, rates=tuple(rates))
+
+    def remove(self) -> None:
+        """There are no files."""
+
+    def duals(self, subsets: RowSubsets, n_samples: int) -> NDArray[np.float64]:
+        """Duals for other bounds: each the same share of its bound as here."""
+        n_tasks = self.experts.n_tasks
+        duals = np.empty((n_tasks, len(subsets.rows)))
+        by_row = np.zeros((n_tasks, n_samples))
+        for component, (rows, rate) in enumerate(self.rates):
             by_row[:, rows] = rate
-            places = parts.places(part)
-            duals[:, places] = by_row[:, parts.rows[places]] * parts.bounds[places]
+            places = subsets.places(component)
+            duals[:, places] = by_row[:, subsets.rows[places]] * subsets.bounds[places]
             by_row[:, rows] = 0.0
         return duals
 
-    def _set_constants(self, experts: Experts, rates: Rates) -> None:
-        n_tasks = self.problem.n_tasks
-        for part, (rows, rate) in enumerate(rates):
-            counts = np.bincount(self.problem.class_index[rows], minlength=2)
-            for task, constant in constant_tasks(counts, n_tasks):
-                experts.set_constant(part, task, constant)
-                rate[task] = 0.0
+
+@dataclass(frozen=True)
+class MemorySolver:
+    """Solves the SVMs of all components on rows in memory.
+
+    Attributes
+    ----------
+    stored : StoredRows
+        Of one block.
+    problem : LinearProblem
+    squared_norms : ndarray of shape (n_samples,)
+    """
+
+    stored: StoredRows
+    problem: LinearProblem
+    squared_norms: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, stored: StoredRows, constant: float) -> MemorySolver:
+        """Solver for the rows in the store, with this constant column."""
+        rows, bounds = stored.training(0), stored.bounds(0)
+        problem = LinearProblem(
+            rows.X, rows.class_index, rows.n_classes, bounds, constant
+        )
+        return cls(stored, problem, squared_norms(rows.X))
+
+    def solve(
+        self, seen: Seen, options: SolverOptions, before: SolvedInMemory | None = None
+    ) -> SolvedInMemory:
+        """Eq. 15 for every component, from the duals of the step before."""
+        problem, shares = self.problem, self.stored.shares(0, seen.step)
+        subsets = subsets_by(shares, problem.bounds, seen.cutoff)
+        duals = None if before is None else before.duals(subsets, problem.X.shape[0])
+        solution = solve_overlapping(
+            problem, subsets, self.squared_norms, options=options, duals=duals
+        )
+        shape = problem.n_tasks, subsets.n_subsets
+        primal = np.reshape([each.primal for each in solution.certificates], shape).T
+        return SolvedInMemory(
+            Experts(
+                np.ascontiguousarray(solution.coef.swapaxes(0, 1)),
+                np.ascontiguousarray(solution.intercept.swapaxes(0, 1)),
+            ),
+            primal,
+            Certificate.of(solution),
+            tuple(_rates(solution, subsets)),
+        )
+
+    def support(self, solved: SolvedInMemory) -> NDArray[np.intp]:
+        """Rows of each class with a non-zero dual in any SVM."""
+        problem = self.problem
+        support = np.zeros(problem.X.shape[0], dtype=bool)
+        for rows, rates in solved.rates:
+            support[rows[rates.any(axis=0)]] = True
+        return np.bincount(problem.class_index[support], minlength=problem.n_classes)
+
+
+def subsets_by(
+    responsibilities: NDArray[np.floating], bounds: NDArray[np.float64], cutoff: float
+) -> RowSubsets:
+    """Rows that each component is responsible for by more than the cut-off."""
+    seen = (responsibilities > cutoff) & (bounds > 0)[:, np.newaxis]
+    component, rows = np.nonzero(seen.T)
+    start = np.searchsorted(component, np.arange(seen.shape[1] + 1))
+    shares = responsibilities[rows, component].astype(np.float64)
+    return RowSubsets(
+        start.astype(np.int64), rows.astype(np.int64), bounds[rows] * shares
+    )
 
 
 def constant_tasks(
     class_counts: NDArray[Any], n_tasks: int
 ) -> Iterator[tuple[int, float]]:
-    """Tasks in which rows so many of each class have one label, and that label."""
+    """Yield (task, label) where all rows have the same label, from the class counts."""
     total = class_counts.sum()
     for task in range(n_tasks):
-        positive = 1 if n_tasks == 1 else task
-        count = class_counts[positive] if positive < len(class_counts) else 0
+        count = class_counts[1 if n_tasks == 1 else task]
         if total and count in (0, total):
             yield task, 1.0 if count else -1.0
 
 
-def _experts(
-    solution: LinearSolution, parts: OverlappingParts
-) -> tuple[Experts, Rates]:
-    rates: Rates = []
-    for part in range(parts.n_parts):
-        places = parts.places(part)
-        bounds = parts.bounds[places]
-        rates.append((parts.rows[places], solution.duals[:, places] / bounds))
-    experts = Experts(
-        np.ascontiguousarray(solution.coef.swapaxes(0, 1)),
-        np.ascontiguousarray(solution.intercept.swapaxes(0, 1)),
-    )
-    return experts, rates
+def _rates(
+    solution: LinearSolution, subsets: RowSubsets
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """Rows of each component, and their duals divided by their bounds."""
+    for component in range(subsets.n_subsets):
+        places = subsets.places(component)
+        bounds = subsets.bounds[places]
+        yield subsets.rows[places], solution.duals[:, places] / bounds

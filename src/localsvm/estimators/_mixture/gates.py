@@ -63,7 +63,7 @@ class Gate(Protocol):
 
 
 @dataclass(frozen=True)
-class SoftmaxGate:
+class LinearGate:
     r"""The prior inside the gate: :math:`g_j = \mathrm{softmax}_j(a_j \cdot x + b_j)`.
 
     The M-step is convex and joint in all components. The prior of Eq. 18 enters
@@ -76,7 +76,7 @@ class SoftmaxGate:
     intercept: NDArray[np.float64]
 
     @classmethod
-    def at(cls, centers: NDArray[Any], tau: float) -> SoftmaxGate:
+    def at(cls, centers: NDArray[Any], tau: float) -> LinearGate:
         """Gate that is softest where two centres are equally near."""
         return cls(*center_logits(np.asarray(centers, dtype=np.float64), tau))
 
@@ -97,14 +97,14 @@ class SoftmaxGate:
         """Cost of the ridge in log-likelihood."""
         return 0.5 * step.ridge * float((self.coef**2).sum())
 
-    def update(self, targets: GateTargets, step: GateStep) -> SoftmaxGate:
+    def update(self, targets: GateTargets, step: GateStep) -> LinearGate:
         """Match the responsibilities (the joint form of Eq. 13)."""
         if self.n_components == 1:
             return self
         if step.prior > 0:
             mass = np.maximum(targets.mass, step.prior)
-            targets = targets.mapped(np.diag(1 - step.prior / mass))
-        return SoftmaxGate(
+            targets = targets.scaled(1 - step.prior / mass)
+        return LinearGate(
             *fit_linear_gate(
                 targets,
                 (self.coef, self.intercept),
@@ -114,9 +114,9 @@ class SoftmaxGate:
             )
         )
 
-    def keep(self, survivors: Mask) -> SoftmaxGate:
+    def keep(self, survivors: Mask) -> LinearGate:
         """Leave components out."""
-        return SoftmaxGate(self.coef[survivors], self.intercept[survivors])
+        return LinearGate(self.coef[survivors], self.intercept[survivors])
 
 
 @dataclass(frozen=True)
@@ -190,15 +190,15 @@ class TwoLevelGate:
 
     Attributes
     ----------
-    top : SoftmaxGate or CenterGate
+    top : LinearGate or CenterGate
         Shares of the groups.
     groups : tuple of gates
         Shares of the components within each group; the components are numbered group
         by group.
     """
 
-    top: SoftmaxGate | CenterGate
-    groups: tuple[SoftmaxGate | CenterGate, ...]
+    top: LinearGate | CenterGate
+    groups: tuple[LinearGate | CenterGate, ...]
 
     @property
     def coef(self) -> NDArray[np.float64]:
@@ -269,7 +269,7 @@ class TwoLevelGate:
             ),
         )
 
-    def _parts(self) -> list[tuple[SoftmaxGate | CenterGate, slice]]:
+    def _parts(self) -> list[tuple[LinearGate | CenterGate, slice]]:
         """Gate of each group and where its components are."""
         ends = np.cumsum([gate.n_components for gate in self.groups])
         return [

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 
 from localsvm._threads import map_row_blocks
 from localsvm.estimators._mixture.gates import Gate, Mask
@@ -68,7 +68,7 @@ class MixtureModel:
 
         One matrix product for gates and SVMs together.
         """
-        logits, decisions = self._linear_parts(X)
+        logits, decisions = self._linear_values(X)
         return self.gate.log_shares(logits), decisions
 
     def class_scores(self, X: Any, n_jobs: int | None = None) -> NDArray[Any]:
@@ -81,6 +81,24 @@ class MixtureModel:
 
         map_row_blocks(score, X.shape[0], n_jobs)
         return out
+
+    def decide(self, X: Any, n_jobs: int | None = None) -> NDArray[Any]:
+        """Log-odds of two classes, else the logarithms of the classes' sums."""
+        scores = self.class_scores(X, n_jobs)
+        return scores[:, 1:] - scores[:, :1] if scores.shape[1] == 2 else scores
+
+    def probabilities(self, X: Any, n_jobs: int | None = None) -> NDArray[np.float64]:
+        """Eq. 6 divided by its sum over the classes."""
+        scores = self.class_scores(X, n_jobs).astype(np.float64)
+        return np.asarray(softmax(scores, axis=1))
+
+    def regions(
+        self, X: Any, n_jobs: int | None = None
+    ) -> tuple[NDArray[np.intp], NDArray[Any]]:
+        """Components of each row and their shares, the largest share first."""
+        shares = self.shares(X, n_jobs)
+        order = np.argsort(-shares, axis=1, kind="stable")
+        return order, np.take_along_axis(shares, order, axis=1)
 
     def shares(self, X: Any, n_jobs: int | None = None) -> NDArray[Any]:
         """Share of each component by the gate alone, normalised."""
@@ -110,29 +128,34 @@ class MixtureModel:
         map_row_blocks(respond, X.shape[0], n_jobs)
         return out
 
-    def gradients(self, X: Any) -> NDArray[np.float64]:
+    def slopes(self, X: Any) -> NDArray[np.float64]:
+        """Gradient of :meth:`decide` at each row, (n, n_tasks, n_features)."""
+        gradient = self._gradients(X)
+        return gradient[:, 1:] - gradient[:, :1] if self.n_tasks == 1 else gradient
+
+    def _gradients(self, X: Any) -> NDArray[np.float64]:
         """Gradient of each class's score at each row, (n, n_classes, n_features)."""
-        logits, decisions = self._linear_parts(X)
+        logits, decisions = self._linear_values(X)
         losses = class_losses(decisions)
         joint = self.gate.log_shares(logits)[:, :, np.newaxis] - losses
-        parts = normalized(joint)
+        share = normalized(joint)
         slopes = self.gate.slopes(logits)
-        by_gate = np.einsum("ijc,ijl,ld->icd", parts, slopes, self.gate.coef)
+        by_gate = np.einsum("ijc,ijl,ld->icd", share, slopes, self.gate.coef)
         by_svm = np.einsum(
-            "ijc,ijtc,jtd->icd", parts, _loss_slopes(decisions), self.coef
+            "ijc,ijtc,jtd->icd", share, _loss_slopes(decisions), self.coef
         )
         return np.asarray(by_gate - by_svm)
 
-    def _linear_parts(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _linear_values(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """Logits of the gate, and decisions of the SVMs."""
-        slope, offset = self._stacked
+        slope, offset = self.stacked
         values = np.asarray(X @ slope) + offset
         n_logits = values.shape[1] - self.n_components * self.n_tasks
         decisions = values[:, n_logits:].reshape(-1, self.n_components, self.n_tasks)
         return values[:, :n_logits], decisions
 
     @cached_property
-    def _stacked(self) -> tuple[NDArray[Any], NDArray[Any]]:
+    def stacked(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Slopes and offsets of the gate's logits, then of the SVMs."""
         n_features = self.coef.shape[2]
         slope = np.concatenate([self.gate.coef, self.coef.reshape(-1, n_features)])

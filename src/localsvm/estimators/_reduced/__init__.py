@@ -1,7 +1,11 @@
 """ReducedSVC: an exact SVM from groups of rows."""
 
 from localsvm.estimators._reduced.estimator import ReducedSVC
+from localsvm.estimators._reduced.model import ReducedModel
+from localsvm.estimators._reduced.rule import Reduction
 
 __all__ = [
+    "ReducedModel",
     "ReducedSVC",
+    "Reduction",
 ]

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from localsvm._threads import single_threaded_libraries
 from localsvm.cluster import PDDP, copy_for
 from localsvm.engine import Block, Statistics, cancel_event
+from localsvm.estimators._reduced.clusters import cluster_classes
+from localsvm.estimators._reduced.model import kernel_sums
 from localsvm.estimators._reduced.opening import (
     Seen,
     open_groups,
@@ -30,18 +32,18 @@ from localsvm.estimators._reduced.records import (
     stack,
 )
 from localsvm.estimators._reduced.reduction import (
-    ReductionSettings,
     TwoClassRows,
-    dual_objective,
     first_representative,
+    hinge_loss,
     largest_violation,
     make_units,
+    objectives,
     signs_of_tasks,
     solve_all,
     unit_duals,
 )
+from localsvm.estimators._reduced.rule import ReductionSettings
 from localsvm.estimators._reduced.spaces import DualSpace, FeatureSpace, RowSpace, Units
-from localsvm.estimators._reduced.steps import cluster_classes, kernel_sums
 from localsvm.kernels import Kernel
 from localsvm.rows import distinct_rows, merge_weights, take_rows
 
@@ -224,12 +226,19 @@ def solve_task(
     )
     found = solve_all(units, _space(plan, X), options, start)
     own, last = slice(travelled.n_rows), found.last
+    primal, dual = objectives(units, found)
     plan.files.write_duals(task, version, found.duals)
     return {
         "groups": found.duals[travelled.n_rows :],
         "coef": np.empty(0) if last.coef is None else last.coef,
         "intercept": np.array(last.intercept),
-        "objective": np.array(dual_objective(units, found)),
+        # Of the units: the hyperplane, and the rows that have travelled.
+        "objective": np.array(dual),
+        "primal": np.array(
+            primal
+            - hinge_loss(units, last.decisions)
+            + hinge_loss(rows, last.decisions[own])
+        ),
         "violation": np.array(
             largest_violation(rows, found.duals[own], last.decisions[own])
         ),
@@ -258,7 +267,8 @@ def check_part(
     Returns
     -------
     dict
-        "violation" of shape (1, n_tasks), and what :func:`summarize_part` says.
+        "violation" and "loss", the sum of the margin errors, of shape (1, n_tasks), and
+        what :func:`summarize_part` says.
     """
     number, group_duals = item
     part = plan.files.read_part(number)
@@ -278,17 +288,22 @@ def check_part(
     name = number, planes.version + 1
     told = _write_state(plan, name, part, after, opened, seen.duals)
     violation = map(largest_violation, tasks, seen.duals, seen.decisions)
-    return told | {"violation": np.array([list(violation)])}
+    loss = map(hinge_loss, tasks, seen.decisions)
+    return told | {
+        "violation": np.array([list(violation)]),
+        "loss": np.array([list(loss)]),
+    }
 
 
 def collect_part(
     item: tuple[int, list[Floats]], plan: Plan, version: int
-) -> tuple[NDArray[np.intp], Floats, Any]:
+) -> tuple[NDArray[np.intp], NDArray[np.int32], Floats, Any]:
     """Rows of a partition that have a dual and have not travelled.
 
     Returns
     -------
     place : ndarray of shape (n_support,)
+    class_index : ndarray of shape (n_support,)
     duals : ndarray of shape (n_tasks, n_support)
     X : ndarray or CSR of shape (n_support, n_features)
         Without rows if the kernel is linear, which does not need them.
@@ -299,7 +314,12 @@ def collect_part(
     duals = _implied_duals(plan, tasks, group_duals)
     support = np.flatnonzero(duals.any(axis=0))
     kept = support[:0] if plan.kernel.name == "linear" else support
-    return part.place[support], duals[:, support], take_rows(part.X, kept)
+    return (
+        part.place[support],
+        part.class_index[support],
+        duals[:, support],
+        take_rows(part.X, kept),
+    )
 
 
 def _write_start(

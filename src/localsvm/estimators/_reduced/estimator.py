@@ -2,85 +2,100 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from localsvm._checks import (
-    boolean,
     check_parameters,
     check_squares,
     class_weights,
+    instance_of,
     integer,
+    level_of_caller,
     one_of,
     real,
     with_methods,
 )
 from localsvm._clock import StageClock
-from localsvm.engine import Partitions
-from localsvm.estimators._reduced.passes import ReducedPartitionFit
-from localsvm.estimators._reduced.steps import BaseReducedSVC
-from localsvm.rows import Rows
+from localsvm.engine import Blocks, Labels, Statistics
+from localsvm.estimators._base import BaseLocalClassifier, check_solution
+from localsvm.estimators._reduced.diagonal import Diagonal, sum_diagonal
+from localsvm.estimators._reduced.fit import (
+    FitOptions,
+    ReducedFit,
+    ReducedSettings,
+    fit_reduced,
+)
+from localsvm.estimators._reduced.model import ReducedModel
+from localsvm.estimators._reduced.passes import (
+    ReducedPartitionFit,
+    memory_of_blocks,
+)
+from localsvm.estimators._reduced.rule import Reduction, ReductionRule
+from localsvm.kernels import Kernel, scale_gamma
+from localsvm.passes import merge_surveys, scale_gamma_of, survey_part
+from localsvm.rows import SCALED_C, Rows
+from localsvm.solvers import Status
 
 
-class ReducedSVC(BaseReducedSVC):
-    r"""The exact SVM; rows that cannot matter may be left in clusters (ClusterSVM).
+class ReducedSVC(BaseLocalClassifier):
+    r"""The exact SVM; rows that cannot matter may stay in clusters (ClusterSVM).
 
-    For whoever needs *the* solution of the SVM, with a certificate. The rows of each
-    class are clustered; an SVM of the clusters tells which of them lie outside the
-    margin or far inside it; only the rows in between are opened, and the SVM is trained
-    again, until it is that of all rows. ``method="auto"`` does so only where it is not
-    slower than solving for all rows at once.
+    Use it where the result must be *the* solution of the SVM, with a certificate. The
+    rows of each class are clustered, and an SVM of the clusters shows which of them lie
+    outside the margin or far inside it. Only the rows in between are opened, and the
+    SVM is trained again, until it is that of all rows. ``reduction="auto"`` does so
+    only where it is not slower than solving for all rows at once.
 
     Parameters
     ----------
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-    C : float, default=1.0
+    C : float or "scale", default="scale"
+        Penalty of a margin error. "scale" is 10 divided by the mean of K(x, x) over the
+        rows: 10 for the RBF kernel, 10 over the mean squared norm for the linear one.
     gamma : float, "scale" or "auto", default="scale"
-    degree : int, default=3
-    coef0 : float, default=0.0
         As in :class:`~sklearn.svm.SVC`.
-    method : {"auto", "all", "reduce"}, default="auto"
-        "all" solves for all rows at once: the linear kernel of up to 200 columns by an
-        interior point method, whatever C is; else by sequential minimal optimisation,
-        on one kernel matrix for all classes if it fits ``cache_size``. "reduce" opens
-        clusters as said above. "auto" is "all" for rows in memory: no data were found
-        on which clusters are faster, see Notes. For rows in partitions it is "reduce".
-    solver : {"auto", "smo", "interior_point"}, default="auto"
-        "interior_point" is for the linear kernel and dense rows; its cost grows with
-        the square of the number of columns. "auto" takes it for up to 200 of them.
-    representative : {"mean", "pseudo_center"}, default="mean"
-        What stands for a closed group of rows: the mean of their images, with the sum
-        of their bounds, or the row nearest to their mean, as in the paper.
-    use_bounds : bool, default=True
-        Whether rows far inside the margin stay in groups, too (condition 2); the paper
-        only leaves those outside it.
-    band : float, default=0.2
-        Rows whose margin is within this of one are opened; see Notes for partitions.
-    max_passes : int or None, default=None
-        Passes after the first SVM. None goes on until the solution is exact; the paper
-        takes one.
+    reduction : None, "auto" or Reduction, default="auto"
+        None solves for all rows at once: the linear kernel of up to 200 columns with an
+        interior point method, whatever C is; otherwise with sequential minimal
+        optimisation, on one kernel matrix for all classes if it fits ``cache_size``. A
+        :class:`~localsvm.estimators.Reduction` opens clusters as described above.
+        "auto" is None for rows in memory, because no data were found on which clusters
+        are faster, and ``Reduction()`` for rows in blocks.
     clusterer : clusterer or None, default=None
         None is :class:`~localsvm.cluster.PDDP` with the square root of a class's rows
-        as the number of clusters. A copy is fitted to each class, and in partitions to
-        each class of each partition.
+        as the number of clusters. A copy is fitted to each class, and with rows in
+        blocks to each class of each block.
     class_weight : dict, "balanced" or None, default=None
     tol : float, default=1e-3
         Largest violation of the optimality conditions.
-    max_iter : int, default=-1
-        Steps of sequential minimal optimisation per problem; -1 is ten million, or 100
-        per row if that is more.
     max_time : float or None, default=None
         Seconds for the whole fit, after which solvers stop where they are. One pass is
         made in any case: the SVM of the clusters, an iteration of the interior point
         method, or 100 steps. The clustering is not cut short.
-    cache_size : float, default=1000
-        Megabytes for a kernel matrix or for kernel rows.
     random_state : int, RandomState instance or None, default=None
         For a clusterer that has one.
     n_jobs : int or None, default=None
         Threads; they do not change the model.
+
+    Other Parameters
+    ----------------
+    degree : int, default=3
+    coef0 : float, default=0.0
+        As in :class:`~sklearn.svm.SVC`.
+    solver : {"auto", "smo", "interior_point"}, default="auto"
+        "interior_point" is for the linear kernel and dense rows; its cost grows with
+        the square of the number of columns. "auto" takes it for up to 200 of them.
+    max_iter : int or None, default=None
+        Steps of sequential minimal optimisation per problem; None is ten million, or
+        100 per row if that is more.
+    cache_size : float, default=1000
+        Megabytes for a kernel matrix or for kernel rows.
 
     Attributes
     ----------
@@ -90,6 +105,9 @@ class ReducedSVC(BaseReducedSVC):
         A ConvergenceWarning says why, if it is not.
     violation_ : float
         Largest violation of the optimality conditions over all rows and classes.
+    duality_gap_ : float
+        Largest relative duality gap of a task, over all rows; infinite where a row that
+        stands for others has a dual beyond its own bound.
     dual_objective_ : ndarray of shape (n_tasks,)
         One task for two classes, else one per class against the rest.
     passes_ : ndarray of shape (n_tasks,)
@@ -100,16 +118,20 @@ class ReducedSVC(BaseReducedSVC):
         How it was solved, in words.
     intercept_ : ndarray of shape (n_tasks,)
     support_ : ndarray of shape (n_support,)
-        Training rows with a dual in any task. Rows in partitions are counted in the
-        order of the partitions.
+        Training rows with a dual in any task. Rows in blocks are counted in the order
+        of the blocks.
+    n_support_ : ndarray of shape (n_classes,)
+        How many of them are of each class.
     dual_coef_ : ndarray of shape (n_tasks, n_support)
         Signed duals. Equal rows of a class are one row here, with the sum of their
         weights: the bound of its dual is C times that sum and may exceed C.
+    C_ : float
+        The penalty used.
     gamma_ : float
     n_iter_ : int
-        Most steps of a solver.
+        Most iterations that the solver of a task took in its last pass.
     fit_report_ : dict
-        Seconds per stage, and ``method_``; for partitions the rows that travelled.
+        Seconds per stage, and ``method_``; for blocks the rows that travelled.
     feature_range_ : ndarray of shape (2, n_features)
         Smallest and largest value of each column; only of rows in memory.
     integer_features_ : ndarray of shape (n_features,)
@@ -135,19 +157,18 @@ class ReducedSVC(BaseReducedSVC):
     representative that has a dual stays, since without it the duals would not sum to
     zero.
 
-    Rows in partitions. The rows of each partition are clustered where they are and
-    written to files; a first SVM is that of all clusters. After each SVM every
-    partition looks at all of its rows, so that ``violation_`` and ``exact_`` hold of
-    all rows, and the next SVM is trained, until it is exact. With the linear kernel
-    rows stay where they are: a cluster is parted by the side of the margin that its
-    rows are on, and only means of the parts travel. When all rows of each part are on
-    one side, the SVM of the means is that of the rows by Proposition 2.1, and their
-    number is a small part of the rows; ``band`` plays no role with ``use_bounds``. With
-    other kernels the rows that the paper opens travel, wrong ones first, at most twice
-    as many as the last SVM had; pseudo-centres stand for the others. In the end all
-    support vectors and some more rows have travelled, and are in memory together: the
-    SVM is solved by one task per class. A smaller ``band`` lets fewer travel, in more
-    passes.
+    Rows in blocks. The rows of each block are clustered where they are and stored; a
+    first SVM is that of all clusters. After each SVM every block checks all of its
+    rows, so that ``violation_`` and ``exact_`` hold for all rows, and the next SVM is
+    trained, until it is exact. With the linear kernel rows stay where they are: a
+    cluster is split by the side of the margin that its rows are on, and only means of
+    the two sides travel. When all rows of each group are on one side, the SVM of the
+    means is that of the rows by Proposition 2.1, and their number is a small fraction
+    of the rows; ``band`` plays no role with ``use_bounds``. With other kernels the rows
+    that the paper opens travel, wrong ones first, at most twice as many as the last SVM
+    had; pseudo-centres stand for the others. In the end all support vectors and some
+    more rows have travelled, and are in memory together: the SVM is solved by one task
+    per class. A smaller ``band`` lets fewer travel, in more passes.
 
     Several classes are one against the rest, on the same clusters. With the linear
     kernel ``coef_``, of shape (n_tasks, n_features), holds the weights of the features.
@@ -159,7 +180,7 @@ class ReducedSVC(BaseReducedSVC):
 
     Y. W. Park, D. Klabjan. An aggregate and iterative disaggregate algorithm with
     proven optimality in machine learning. Machine Learning 105, 2016. (Parting by
-    sides, for partitions.)
+    sides, for blocks.)
 
     Examples
     --------
@@ -173,78 +194,72 @@ class ReducedSVC(BaseReducedSVC):
     Overlapping classes and a linear kernel need a small part of the rows:
 
     >>> import numpy as np
+    >>> from localsvm.estimators import Reduction
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((4000, 2))
     >>> y = X[:, 0] + rng.standard_normal(4000) > 0
-    >>> model = ReducedSVC(kernel="linear", method="reduce", band=0.1).fit(X, y)
+    >>> model = ReducedSVC(kernel="linear", C=1.0, reduction=Reduction(band=0.1))
+    >>> model = model.fit(X, y)
     >>> model.exact_, model.n_rows_used_[0][-1] < 1000
     (True, True)
     """
+
+    _takes_metric = False
 
     def __init__(
         self,
         *,
         kernel: str = "rbf",
-        C: float = 1.0,
+        C: float | str = "scale",
         gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        method: str = "auto",
-        solver: str = "auto",
-        representative: str = "mean",
-        use_bounds: bool = True,
-        band: float = 0.2,
-        max_passes: int | None = None,
+        reduction: Reduction | str | None = "auto",
         clusterer: Any = None,
         class_weight: Any = None,
         tol: float = 1e-3,
-        max_iter: int = -1,
         max_time: float | None = None,
-        cache_size: float = 1000.0,
         random_state: Any = None,
         n_jobs: int | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        solver: str = "auto",
+        max_iter: int | None = None,
+        cache_size: float = 1000.0,
     ) -> None:
         self.kernel = kernel
         self.C = C
         self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.method = method
-        self.solver = solver
-        self.representative = representative
-        self.use_bounds = use_bounds
-        self.band = band
-        self.max_passes = max_passes
+        self.reduction = reduction
         self.clusterer = clusterer
         self.class_weight = class_weight
         self.tol = tol
-        self.max_iter = max_iter
         self.max_time = max_time
-        self.cache_size = cache_size
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.degree = degree
+        self.coef0 = coef0
+        self.solver = solver
+        self.max_iter = max_iter
+        self.cache_size = cache_size
 
     def _check_parameters(self) -> None:
         check_parameters(
             self,
             kernel=one_of("linear", "poly", "rbf"),
-            C=real(0),
+            C=real(0) | one_of("scale"),
             gamma=real(0) | one_of("scale", "auto"),
-            degree=integer(1),
-            coef0=real(-np.inf),
-            method=one_of("auto", "all", "reduce"),
-            solver=one_of("auto", "smo", "interior_point"),
-            representative=one_of("mean", "pseudo_center"),
-            use_bounds=boolean(),
-            band=real(0, closed="left"),
-            max_passes=one_of(None) | integer(0),
+            reduction=one_of(None, "auto") | instance_of(Reduction),
             clusterer=one_of(None) | with_methods("fit"),
             class_weight=class_weights(),
             tol=real(0),
-            max_iter=integer(1) | one_of(-1),
             max_time=one_of(None) | real(0),
+            degree=integer(1),
+            coef0=real(-np.inf),
+            solver=one_of("auto", "smo", "interior_point"),
+            max_iter=one_of(None) | integer(1),
             cache_size=real(0),
         )
+        if isinstance(self.reduction, Reduction):
+            self.reduction._check_parameters()
         if self.solver == "interior_point" and self.kernel != "linear":
             raise ValueError(
                 "solver='interior_point' needs kernel='linear'. Got "
@@ -253,32 +268,151 @@ class ReducedSVC(BaseReducedSVC):
 
     def _fit(self, rows: Rows) -> None:
         check_squares(rows.X)
-        clock = StageClock(self.max_time)
-        self._kernel = self._resolve_kernel(rows)
-        with clock.stage("merge"):
-            distinct = rows.merged(self._draw_seed())
-        merged = distinct.rows
-        with clock.stage("kernel"):
-            space = self._make_space(merged, clock)
-        if self.method == "reduce":
-            with clock.stage("cluster"):
-                clusters = self._cluster(merged)
-            with clock.stage("solve"):
-                solutions = self._reduce(merged, clusters, space, clock)
-        else:
-            with clock.stage("solve"):
-                solutions = self._solve_all(merged, space, clock)
-        self._keep(merged, distinct.first, solutions)
-        self.fit_report_ = {**clock.seconds, "method": self.method_}
+        options = self._fit_options(self._draw_seed())
+        gamma = self.gamma
+        if gamma == "scale":
+            gamma = scale_gamma(rows.X, rows.sample_weight)
+        kernel = self._kernel(gamma, rows.X.shape[1])
+        diagonal = Diagonal.of(kernel, rows.X, rows.sample_weight)
+        fit = fit_reduced(rows, self._settings(kernel, diagonal, None), options)
+        self._store(fit, options.clock)
 
-    def _fit_partitions(self, rows: Partitions) -> None:
-        if self.method == "all":
+    def _fit_partitions(self, rows: Blocks) -> None:
+        if self.reduction is None:
             raise ValueError(
-                "method='all' needs all rows in memory; for rows in partitions use "
-                "'auto' or 'reduce', which give the same solution from the rows that "
-                "can matter."
+                "reduction=None needs all rows in memory; for rows in blocks use "
+                "'auto' or a Reduction, which give the same solution from the rows "
+                "that can matter."
             )
-        ReducedPartitionFit(self, rows).run()
+        options = self._fit_options(rows.seed(self._draw_seed))
+        rows.require_memory(memory_of_blocks(rows.dtype.itemsize))
+        with options.clock.stage("scan"):
+            survey = rows.reduce(survey_part, merge_surveys, stage="scan")
+            labels = self._take_survey(survey)
+            gamma = self.gamma
+            if gamma == "scale":
+                gamma = scale_gamma_of(survey)
+            kernel = self._kernel(gamma, rows.n_features)
+            diagonal = Diagonal(1.0, 1.0)
+            if kernel.name == "linear":
+                mass = float(survey["mass"].sum())
+                diagonal = Diagonal(float(survey["squares"]), mass)
+            if kernel.name == "poly" and isinstance(self.C, str):
+                diagonal = rows.reduce(sum_diagonal, kernel, stage="diagonal")
+        settings = self._settings(kernel, diagonal, ReductionRule())
+        fit = ReducedPartitionFit(rows, settings, options, labels, survey).run()
+        self._store(fit, options.clock)
+
+    def _take_survey(self, survey: Statistics) -> Labels:
+        """Set the classes that a pass over the blocks has found, and check them."""
+        mass = survey["mass"]
+        if not mass.any():
+            raise ValueError(
+                "Sample weights must contain at least one non-zero number."
+            )
+        self.classes_ = survey["classes"]
+        self._penalty_weight(self.classes_, np.arange(len(mass)), mass)
+        self._warn_of_scales(np.stack([survey["low"], survey["high"]]))
+        return Labels(self.classes_, self._class_weight(self.classes_, mass))
+
+    def _kernel(self, gamma: float | str, n_features: int) -> Kernel:
+        width = 1.0 / n_features if isinstance(gamma, str) else float(gamma)
+        return Kernel(self.kernel, width, self.degree, self.coef0)
+
+    def _settings(
+        self, kernel: Kernel, diagonal: Diagonal, auto: ReductionRule | None
+    ) -> ReducedSettings:
+        """Problem that the parameters describe; ``auto`` is what "auto" stands for."""
+        reduction = self.reduction
+        return ReducedSettings(
+            kernel,
+            SCALED_C / diagonal.mean if isinstance(self.C, str) else float(self.C),
+            reduction._rule() if isinstance(reduction, Reduction) else auto,
+            self.solver,
+            self.clusterer,
+        )
+
+    def _fit_options(self, seed: int) -> FitOptions:
+        return FitOptions(
+            seed,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            cache_size=self.cache_size,
+            n_jobs=self.n_jobs,
+            clock=StageClock(self.max_time),
+        )
+
+    def _store(self, fit: ReducedFit, clock: StageClock) -> None:
+        """Set the fitted attributes; warn of a solution that is not exact."""
+        self._model = fit.model
+        self.C_ = fit.settings.C
+        self.gamma_ = fit.model.kernel.gamma
+        self.support_ = fit.support
+        self.n_support_ = fit.n_support
+        self.n_rows_used_ = [list(task.rows_used) for task in fit.tasks]
+        self.passes_ = np.array([len(used) - 1 for used in self.n_rows_used_])
+        self.violation_ = fit.violation
+        self.duality_gap_ = fit.gap
+        self.exact_ = bool(fit.violation <= self.tol)
+        self.n_iter_ = fit.n_iter
+        self.dual_objective_ = np.array([task.objective for task in fit.tasks])
+        self.method_ = fit.method
+        travelled = {"travelled": fit.travelled} if fit.travelled else {}
+        self.fit_report_ = {**clock.seconds, **travelled, "method": fit.method}
+        endings = fit.endings(self.tol)
+        check_solution(endings, self)
+        if not self.exact_ and endings.count(Status.converged) == len(fit.tasks):
+            self._warn_of_rounding()
+
+    def _warn_of_rounding(self) -> None:
+        """Warn that every solver has ended as it should, and the fit is not exact."""
+        warnings.warn(
+            f"The solution is not exact (exact_=False): violation_="
+            f"{self.violation_:.3g}, expected at most tol={self.tol}. The "
+            f"solver converged, but at C={self.C_:g} rounding hides the rest. Lower C, "
+            "scale the features, or raise tol.",
+            ConvergenceWarning,
+            stacklevel=level_of_caller(),
+        )
+
+    def _fitted_model(self) -> ReducedModel:
+        check_is_fitted(self)
+        model: ReducedModel = self._model
+        return model
+
+    @property
+    def dual_coef_(self) -> NDArray[np.float64]:
+        """Signed duals of the support vectors, of shape (n_tasks, n_support)."""
+        return self._fitted_model().dual_coef
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Intercept of each task."""
+        return self._fitted_model().intercept
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights of the features, for the linear kernel."""
+        if self.kernel != "linear":
+            raise AttributeError("coef_ is only available with kernel='linear'.")
+        return self._fitted_model().coef
+
+    def local_coef(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Weights of the linear function that touches each row's decision.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        coef : ndarray of shape (n_samples, n_tasks, n_features)
+            The gradient of the decision at the row; ``coef_`` for the linear kernel.
+        intercept : ndarray of shape (n_samples, n_tasks)
+            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i.
+        """
+        X = self._check_query_rows(X)
+        return self._touching(X, self._fitted_model().gradients(X))
 
     def _decide(self, X: Any) -> NDArray[Any]:
-        return np.asarray(self._sums(X) + self.intercept_, dtype=X.dtype)
+        return self._fitted_model().decide(X, self.n_jobs)

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from localsvm.estimators._reduced.records import Floats
 from localsvm.estimators._reduced.reduction import (
-    ReductionSettings,
     TwoClassRows,
     open_rows,
     violations,
 )
+from localsvm.estimators._reduced.rule import ReductionSettings
 
 
 @dataclass(frozen=True)

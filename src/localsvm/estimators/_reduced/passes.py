@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from localsvm.engine import MemoryNeed, Statistics
+from localsvm.engine import Blocks, Labels, MemoryNeed, Statistics
 from localsvm.estimators._reduced.blocks import (
     Hyperplanes,
     Plan,
@@ -23,11 +23,16 @@ from localsvm.estimators._reduced.blocks import (
     solve_task,
     summarize_part,
 )
+from localsvm.estimators._reduced.fit import (
+    FitOptions,
+    ReducedFit,
+    ReducedSettings,
+    TaskReport,
+)
+from localsvm.estimators._reduced.model import ReducedModel
 from localsvm.estimators._reduced.records import Floats, ReducedFiles, stack
-from localsvm.estimators._reduced.reduction import ReductionSettings
-from localsvm.estimators._reduced.steps import Ending
-from localsvm.kernels import Kernel
-from localsvm.passes import PartFit, merge_surveys, scale_gamma_of, survey_part
+from localsvm.estimators._reduced.reduction import relative_gap
+from localsvm.estimators._reduced.rule import ReductionRule
 from localsvm.rows import take_rows
 from localsvm.solvers import Status
 
@@ -78,70 +83,64 @@ class Before:
         return cls(**counts, n_groups=arrays["n_groups"], used=arrays["used"])
 
 
-class ReducedPartitionFit(PartFit):
-    """Steps of the fit of one ReducedSVC."""
+class ReducedPartitionFit:
+    """Steps of a fit to rows in blocks.
 
-    def run(self) -> None:
-        """Scan, summarise, solve and check until the solution is that of all rows."""
-        self.rows.require_memory(self._memory())
-        with self.clock.stage("scan"):
-            plan = self._scan()
+    Parameters
+    ----------
+    rows : Blocks
+    settings : ReducedSettings
+    options : FitOptions
+    labels : Labels
+        Classes and their weights.
+    survey : dict
+        Of all rows.
+    """
+
+    def __init__(
+        self,
+        rows: Blocks,
+        settings: ReducedSettings,
+        options: FitOptions,
+        labels: Labels,
+        survey: Statistics,
+    ) -> None:
+        self.rows = rows
+        self.settings = settings
+        self.options = options
+        self.labels = labels
+        self.survey = survey
+        self.clock = options.clock
+
+    def run(self) -> ReducedFit:
+        """Summarise, solve and check until the solution is that of all rows."""
+        plan = self._plan()
         with self.clock.stage("cluster"):
             before = self._summarize(plan)
-        self._solve(plan, self._restored() or before)
-        self.model.fit_report_ = {
-            **self.clock.seconds,
-            "travelled": f"{self.n_travelled} of {self.n_rows} rows",
-            "method": self.model.method_,
-        }
+        return self._solve(plan, self._restored() or before)
 
-    def _memory(self) -> MemoryNeed:
-        """Rows as they are read, merged, and those of a class in float64, clustered.
-
-        As much again, and more, is what the allocator keeps of arrays that are gone.
-        """
-        itemsize = self.rows.source.dtype.itemsize
-        return MemoryNeed(copies=6.0 + 3 * 8.0 / itemsize, bytes_per_row=300.0)
-
-    def _scan(self) -> Plan:
-        model, source = self.model, self.rows.source
-        found = self.rows.reduce(survey_part, merge_surveys, stage="scan")
-        self._accept(found, found["mass"])
-        model._kernel = self._kernel(found)
-        is_linear = model.kernel == "linear"
-        settings = ReductionSettings(
-            model.representative,
-            model.use_bounds and is_linear,
-            model.band,
-            model.max_passes,
-            model.tol,
-            replace(model._options(model.tol / 2, self.clock, None), deadline=None),
-        )
-        like: Any = np.empty((0, source.n_features))
+    def _plan(self) -> Plan:
+        settings, options, found = self.settings, self.options, self.survey
+        like: Any = np.empty((0, self.rows.n_features))
         if found["is_sparse"]:
             like = sparse.csr_array(like)
         counts = np.maximum(found["counts"], 1.0)
+        rule = settings.reduction or ReductionRule()
+        is_linear = settings.kernel.name == "linear"
+        rule = replace(rule, use_bounds=rule.use_bounds and is_linear)
+        solver = replace(options.for_reduction(), deadline=None)
         return Plan(
             ReducedFiles(self.rows.folder),
-            model.classes_,
-            model._class_weight(model.classes_, found["mass"]),
-            model._kernel,
-            model.C,
-            model._takes_interior_point(like),
-            settings,
-            model.clusterer,
+            self.labels.classes,
+            self.labels.class_weight,
+            settings.kernel,
+            settings.C,
+            settings.takes_interior_point(like),
+            rule.with_options(options.tol, solver),
+            settings.clusterer,
             np.maximum(np.sqrt(counts), _CHEAP_CLUSTERS) / counts,
-            self.seed,
+            options.seed,
         )
-
-    def _kernel(self, found: Statistics) -> Kernel:
-        model, gamma = self.model, self.model.gamma
-        if gamma == "auto":
-            gamma = 1.0 / self.rows.source.n_features
-        elif gamma == "scale":
-            gamma = scale_gamma_of(found)
-        model.gamma_ = float(gamma)
-        return Kernel(model.kernel, model.gamma_, model.degree, model.coef0)
 
     def _summarize(self, plan: Plan) -> Before:
         found = self.rows.reduce(summarize_part, join_parts, plan, stage="cluster")
@@ -165,7 +164,7 @@ class ReducedPartitionFit(PartFit):
         state = None if checkpoint is None else checkpoint.load("passes")
         return None if state is None else Before.from_arrays(state)
 
-    def _solve(self, plan: Plan, before: Before) -> None:
+    def _solve(self, plan: Plan, before: Before) -> ReducedFit:
         """Pass after pass, until no row violates the conditions."""
         while True:
             self._require_room(plan, before)
@@ -189,16 +188,18 @@ class ReducedPartitionFit(PartFit):
                 break
             self._keep_state(plan, after)
             before = after
+        primal = np.array([float(each["primal"]) for each in found])
+        primal += checked["loss"].sum(axis=0)
         with self.clock.stage("collect"):
-            self._store(plan, before, found, violation)
+            return self._collect(plan, before, found, violation, primal)
 
     def _is_done(
         self, plan: Plan, before: Before, after: Before, violation: Floats
     ) -> bool:
         stuck = after.n_new == 0 and np.array_equal(after.n_groups, before.n_groups)
         return bool(
-            violation.max() <= self.model.tol
-            or before.version == self.model.max_passes
+            violation.max() <= self.options.tol
+            or before.version == plan.settings.max_passes
             or stuck
             or self.clock.remaining() == 0.0
         )
@@ -208,7 +209,7 @@ class ReducedPartitionFit(PartFit):
         itemsize, n_tasks = self.rows.source.dtype.itemsize, plan.n_tasks
         n_rows = before.n_travelled + before.n_new
         n_rows += int(before.n_groups.sum(axis=0).max(initial=0))
-        cache = min(self.model.cache_size * 2**20, itemsize * float(n_rows) ** 2)
+        cache = min(self.options.cache_size * 2**20, itemsize * float(n_rows) ** 2)
         need = MemoryNeed(
             copies=4.0 + 16.0 / itemsize,
             bytes_per_row=100.0 + 16.0 * n_tasks,
@@ -217,7 +218,7 @@ class ReducedPartitionFit(PartFit):
         what = f"The SVM after pass {before.version}, of the rows that can matter,"
         self.rows.require_memory_of(need, n_rows, what, _CURE)
         per_row = 16.0 * (n_tasks + 1)
-        if self.model.kernel == "linear":
+        if plan.kernel.name == "linear":
             kept = MemoryNeed(copies=0.0, bytes_per_row=per_row)
             what = "What the model says of rows with a dual (support_, dual_coef_)"
             n_rows += before.n_left
@@ -280,59 +281,88 @@ class ReducedPartitionFit(PartFit):
             self.rows.checkpoint.save("passes", after.as_arrays(), now=True)
         plan.files.remove_before(after.version, self.numbers, plan.n_tasks)
 
-    def _store(
+    def _collect(
         self,
         plan: Plan,
         before: Before,
         found: Sequence[Statistics],
         violation: Floats,
-    ) -> None:
-        model = self.model
-        self._store_support(plan, before, found)
-        self.n_travelled = before.n_travelled
-        model._coef = np.array([each["coef"] for each in found])
-        how = "on features" if model.kernel == "linear" else "on kernel rows"
+        primal: Floats,
+    ) -> ReducedFit:
+        how = "on features" if plan.kernel.name == "linear" else "on kernel rows"
         by = "by an interior point method" if plan.by_interior_point else "by SMO"
-        n_parts = self.rows.source.n_partitions
-        model.method_ = f"clusters of {n_parts} partitions opened, {how}, {by}"
         out_of_time = self.clock.remaining() == 0.0
-        model._keep_endings(
-            [
-                Ending(
-                    float(each["intercept"]),
+        support, n_support, dual_coef, vectors = self._support(plan, before, found)
+        return ReducedFit(
+            self.settings,
+            ReducedModel(
+                plan.kernel,
+                vectors,
+                dual_coef,
+                np.array([each["coef"] for each in found]),
+                np.array([float(each["intercept"]) for each in found]),
+            ),
+            support,
+            n_support,
+            tuple(
+                TaskReport(
                     float(each["objective"]),
+                    relative_gap(
+                        float(primal[task]),
+                        float(each["objective"]),
+                        float(violation[task]),
+                    ),
                     float(violation[task]),
                     before.used[:, task].tolist(),
                     Status.max_time if out_of_time else Status(int(each["status"])),
                     int(each["n_iter"]),
                 )
                 for task, each in enumerate(found)
-            ]
+            ),
+            f"clusters of {self.rows.n_blocks} blocks opened, {how}, {by}",
+            f"{before.n_travelled} of {self.n_rows} rows",
         )
 
-    def _store_support(
+    def _support(
         self, plan: Plan, before: Before, found: Sequence[Statistics]
-    ) -> None:
-        """Keep the rows that have a dual, in the order of the partitions."""
-        model = self.model
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats, Any]:
+        """Rows that have a dual, in the order of the blocks.
+
+        Their numbers, how many of each class there are, their duals, and the rows.
+        """
         version, n_tasks = before.version, plan.n_tasks
+        is_linear = plan.kernel.name == "linear"
         travelled = plan.files.read_travelled(version)
         solved = plan.files.read_duals(n_tasks, version)
         duals = np.array([own[: travelled.n_rows] for own in solved])
         support = np.flatnonzero(duals.any(axis=0))
-        kept = support[:0] if model.kernel == "linear" else support
+        kept = support[:0] if is_linear else support
         pieces = [
-            (travelled.number[support], duals[:, support], take_rows(travelled.X, kept))
+            (
+                travelled.number[support],
+                travelled.class_index[support],
+                duals[:, support],
+                take_rows(travelled.X, kept),
+            )
         ]
         items = self._items(before, found)
         stayed = self.rows.run(collect_part, items, plan, version, stage="collect")
-        for start, (place, own, X) in zip(self.starts, stayed, strict=True):
-            pieces.append((start + place, own, X))
-        numbers, columns, rows = zip(*pieces, strict=True)
+        for start, (place, *others) in zip(self.starts, stayed, strict=True):
+            pieces.append((start + place, *others))
+        numbers, classes, columns, rows = zip(*pieces, strict=True)
         number, X = np.concatenate(numbers), stack(list(rows))
         order = np.argsort(number, kind="stable")
-        model.support_ = number[order].astype(np.intp)
-        model.dual_coef_ = np.ascontiguousarray(
-            np.concatenate(columns, axis=1)[:, order]
+        return (
+            number[order].astype(np.intp),
+            np.bincount(np.concatenate(classes), minlength=len(plan.classes)),
+            np.ascontiguousarray(np.concatenate(columns, axis=1)[:, order]),
+            X if is_linear else take_rows(X, order),
         )
-        model._support_rows = X if model.kernel == "linear" else take_rows(X, order)
+
+
+def memory_of_blocks(itemsize: int) -> MemoryNeed:
+    """Rows as they are read, merged, and those of a class in float64, clustered.
+
+    As much again, and more, is what the allocator keeps of arrays that are gone.
+    """
+    return MemoryNeed(copies=6.0 + 3 * 8.0 / itemsize, bytes_per_row=300.0)

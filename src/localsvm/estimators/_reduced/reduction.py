@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from localsvm.estimators._reduced.rule import ReductionSettings
 from localsvm.estimators._reduced.spaces import (
     DualSpace,
     OutOfTimeError,
@@ -51,33 +52,6 @@ class TwoClassRows:
         """Each row as a unit of its own."""
         identity = sparse.eye_array(len(self.sign), format="csr")
         return Units(identity, self.sign, self.bounds)
-
-
-@dataclass(frozen=True)
-class ReductionSettings:
-    """How rows are chosen.
-
-    Attributes
-    ----------
-    representative : {"mean", "pseudo_center"}
-        What stands for a closed group.
-    use_bounds : bool
-        Whether rows far inside the margin stay in groups, too (condition 2).
-    band : float
-        Rows whose margin is within this of one are opened.
-    max_passes : int or None
-        Passes after the first SVM; None goes on until it is that of all rows.
-    tol : float
-        Largest violation of the optimality conditions.
-    options : KernelOptions
-    """
-
-    representative: str
-    use_bounds: bool
-    band: float
-    max_passes: int | None
-    tol: float
-    options: KernelOptions
 
 
 @dataclass(frozen=True)
@@ -323,12 +297,29 @@ def largest_violation(rows: TwoClassRows, duals: Floats, decisions: Floats) -> f
     return float(violations(rows, duals, decisions - rows.sign).max(initial=0.0))
 
 
-def dual_objective(rows: TwoClassRows, solution: ReducedSolution) -> float:
-    """Objective of the dual over all rows."""
-    sums = solution.last.decisions - solution.last.intercept
+def objectives(rows: TwoClassRows, solution: ReducedSolution) -> tuple[float, float]:
+    """Primal and dual objective over all rows."""
+    decisions = solution.last.decisions
     coef = solution.last.coef
-    squared = solution.duals @ sums if coef is None else coef @ coef
-    return float(solution.duals @ rows.sign - squared / 2)
+    sums = decisions - solution.last.intercept
+    squared = float(solution.duals @ sums if coef is None else coef @ coef)
+    dual = float(solution.duals @ rows.sign - squared / 2)
+    return squared / 2 + hinge_loss(rows, decisions), dual
+
+
+def hinge_loss(rows: TwoClassRows, decisions: Floats) -> float:
+    """Sum of the margin errors, each times the bound of its row."""
+    return float(rows.bounds @ np.maximum(0.0, 1.0 - rows.sign * decisions))
+
+
+def relative_gap(primal: float, dual: float, violation: float) -> float:
+    """Duality gap over the primal objective.
+
+    It is infinite where a dual is beyond its bound, which ``violation`` says.
+    """
+    if not np.isfinite(violation):
+        return float("inf")
+    return max(0.0, primal - dual) / primal if primal > 0 else 0.0
 
 
 def unit_duals(units: Units, duals: Floats) -> Floats:

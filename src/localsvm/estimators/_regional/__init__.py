@@ -3,15 +3,7 @@
 from localsvm.estimators._regional.base import BaseRegionalSVC
 from localsvm.estimators._regional.bound import GeneralizationBound
 from localsvm.estimators._regional.estimator import ClusteredSVC
-from localsvm.estimators._regional.fit import (
-    Coded,
-    FitOptions,
-    RegionalFit,
-    RegionalSettings,
-    find_regions,
-    fit_regional,
-    solve_regions,
-)
+from localsvm.estimators._regional.fit import find_regions, fit_regional
 from localsvm.estimators._regional.gradient_metric import GradientMetric
 from localsvm.estimators._regional.leave_one_out import (
     confidences,
@@ -19,8 +11,14 @@ from localsvm.estimators._regional.leave_one_out import (
     unseen_decisions,
 )
 from localsvm.estimators._regional.locally_linear import LocallyLinearSVC
-from localsvm.estimators._regional.model import RegionalModel
+from localsvm.estimators._regional.model import (
+    Coded,
+    RegionalFit,
+    RegionalModel,
+    RegionalSettings,
+)
 from localsvm.estimators._regional.search import ClusteredSVCCV
+from localsvm.estimators._regional.solve import FitOptions, solve_regions
 
 __all__ = [
     "BaseRegionalSVC",

@@ -19,15 +19,21 @@ from localsvm._checks import (
     with_methods,
 )
 from localsvm._clock import StageClock
+from localsvm.engine import Blocks, Labels
 from localsvm.estimators._base import BaseLocalClassifier
-from localsvm.estimators._metric import in_columns
-from localsvm.estimators._regional.fit import (
-    MAX_PASSES,
-    FitOptions,
+from localsvm.estimators._metric import in_columns, require_no_metric
+from localsvm.estimators._regional.fit import survey_blocks
+from localsvm.estimators._regional.model import (
     RegionalFit,
+    RegionalModel,
     RegionalSettings,
 )
-from localsvm.estimators._regional.model import RegionalModel
+from localsvm.estimators._regional.solve import (
+    MAX_PASSES,
+    FitOptions,
+    memory_of_a_pass,
+)
+from localsvm.passes import BlockClusterer, Survey
 from localsvm.rows import Rows
 
 
@@ -107,14 +113,42 @@ class BaseRegionalSVC(BaseLocalClassifier):
             **own,
         )
 
-    def _fit_options(self) -> FitOptions:
+    def _fit_options(self, blocks: Blocks) -> FitOptions:
+        """Options of the parameters; the seed is that of a resumed fit."""
         return FitOptions(
-            seed=self._draw_seed(),
+            seed=blocks.seed(self._draw_seed),
             tol=self.tol,
             max_iter=self.max_iter or MAX_PASSES,
             n_jobs=self.n_jobs,
             clock=StageClock(self.max_time),
         )
+
+    def _survey(
+        self, blocks: Blocks, options: FitOptions, *, sampled: bool | None = None
+    ) -> tuple[Survey, Labels]:
+        """Look at all rows once; check what is not known of rows outside memory."""
+        if not blocks.is_in_memory:
+            require_no_metric(self)
+            self.metric_ = None
+            blocks.require_memory(memory_of_a_pass(blocks, self.n_nearest))
+        clusterer = BlockClusterer(self.clusterer, self.n_regions, options.seed)
+        survey = survey_blocks(blocks, clusterer, options, sampled=sampled)
+        return survey, self._accept(survey)
+
+    def _accept(self, survey: Survey) -> Labels:
+        """Check classes, their weights and the scales of the columns."""
+        found = survey.content
+        if found is None:  # of rows in memory, checked before
+            return Labels(self.classes_, np.ones(len(self.classes_)))
+        if not found.mass.any():
+            raise ValueError(
+                "Sample weights must contain at least one non-zero number."
+            )
+        self.classes_ = found.classes
+        every = np.arange(len(found.classes))
+        self._penalty_weight(self.classes_, every, found.mass)
+        self._warn_of_scales(np.stack([found.low, found.high]))
+        return Labels(self.classes_, self._class_weight(self.classes_, found.mass))
 
     def _adopt(
         self,
@@ -127,23 +161,23 @@ class BaseRegionalSVC(BaseLocalClassifier):
         self.classes_ = classes
         self.n_features_in_ = rows.X.shape[1]
         self.metric_ = None
-        self._store(fit, rows, seconds)
+        self._store(fit, seconds)
         return self
 
-    def _store(self, fit: RegionalFit, rows: Rows, seconds: dict[str, float]) -> None:
+    def _store(self, fit: RegionalFit, seconds: dict[str, float]) -> None:
         """Set the fitted attributes."""
         coded, solution = fit.coded, fit.solution
         self.clusterer_ = coded.clusterer
         self.regions_ = coded.regions
         self.n_regions_ = coded.regions.n_regions
-        self.region_sizes_ = coded.sizes(rows)
-        self.region_class_counts_ = coded.class_counts(rows)
+        self.region_sizes_ = coded.sizes
+        self.region_class_counts_ = coded.class_counts
         self._model = fit.model
         self.intercept_scaling_ = fit.settings.constant
         self.C_ = fit.settings.C
         self.duality_gap_ = solution.worst_gap
         self.n_iter_ = max(1, solution.n_iter)
-        self.n_support_ = fit.support_by_class(rows)
+        self.n_support_ = fit.n_support
         self.fit_report_ = seconds
 
     def _check_common_parameters(self) -> None:

@@ -1,164 +1,181 @@
-"""What ClusteredSVC does with one partition, and how it is read later."""
+"""Functions of one block of rows: assign it to regions, and read it for the solver."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.cluster import HardRegions, RegionCodes, SoftRegions
-from localsvm.engine import (
-    Block,
-    Statistics,
-    read_array,
-    read_rows,
-    write_folder,
-    write_rows,
-)
-from localsvm.estimators._regional.fit import with_global_node
+from localsvm.cluster import LocalCoordinates, RegionCodes
+from localsvm.engine import Block, Labels, Record, Store
+from localsvm.estimators._regional.model import Regions, coded_squared_norms
+from localsvm.rows import Rows
 from localsvm.solvers import CodedRows
 
 
 @dataclass(frozen=True)
-class Coding:
-    """How rows of the files are read as rows of the solver.
+class Assignment(Record):
+    """Where the rows of some blocks are, summed up.
 
     Attributes
     ----------
-    folder : Path
-        Of the files of all partitions.
-    regions : HardRegions or SoftRegions
+    number, n_rows : ndarray of shape (n_blocks,), int64
+        Number of each block, and its rows in the store.
+    weight : float
+        Sum of the sample weights.
+    distance : float
+        Weighted sum of the squared distances to the nearest centre.
+    squares : float
+        Weighted sum of the squared norm of a row times that of its code; NaN for a
+        code that is learned.
+    sizes : ndarray of shape (n_found,), int64
+        Rows of positive weight in each region, up to the last one found.
+    counts : ndarray of shape (n_found, n_classes)
+        Sample weights by region and class.
+    """
+
+    number: NDArray[np.int64]
+    n_rows: NDArray[np.int64]
+    weight: float
+    distance: float
+    squares: float
+    sizes: NDArray[np.int64]
+    counts: NDArray[np.float64]
+
+    def merge(self, other: Assignment) -> Assignment:
+        """Add up the sums; list the blocks of both."""
+        n_found = max(len(self.sizes), len(other.sizes))
+        sizes, counts = self.over(n_found)
+        more_sizes, more_counts = other.over(n_found)
+        return Assignment(
+            np.concatenate([self.number, other.number]),
+            np.concatenate([self.n_rows, other.n_rows]),
+            self.weight + other.weight,
+            self.distance + other.distance,
+            self.squares + other.squares,
+            sizes + more_sizes,
+            counts + more_counts,
+        )
+
+    def over(self, n_regions: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Sizes and counts of this many regions; those not found are empty."""
+        missing = n_regions - len(self.sizes)
+        return (
+            np.pad(self.sizes, (0, missing)),
+            np.pad(self.counts, ((0, missing), (0, 0))),
+        )
+
+    def block_sizes(self, n_blocks: int) -> NDArray[np.int64]:
+        """Rows in the store of every block; 0 for one that had none."""
+        sizes = np.zeros(n_blocks, dtype=np.int64)
+        sizes[self.number] = self.n_rows
+        return sizes
+
+
+def assign_block(
+    block: Block, store: Store, regions: Regions, labels: Labels, n_jobs: int | None
+) -> Assignment:
+    """Find the regions of the rows, and put both into the store.
+
+    A block that an earlier, interrupted fit stored is used as it is.
+    """
+    key = rows_key(block.number)
+    if not store.has(key):
+        store.put(key, _assigned(block, block.rows(labels), regions, n_jobs))
+    stored = store.get(key)
+    return Assignment.from_arrays(
+        {field.name: stored[field.name] for field in fields(Assignment)}
+    )
+
+
+def _assigned(
+    block: Block, rows: Rows, regions: Regions, n_jobs: int | None
+) -> dict[str, Any]:
+    """Make what the store keeps of a block: rows, codes and their assignment."""
+    found, scores, distance = regions.search(rows.X, n_jobs)
+    arrays = {
+        "X": rows.X,
+        "class_index": rows.class_index,
+        "penalty_weight": rows.penalty_weight,
+        "regions": found,
+        "scores": scores,
+    }
+    kept = rows.penalty_weight > 0
+    # Rows in memory stay where they are; of others those without weight are left out.
+    if block.known is None and not kept.all():
+        arrays = {name: array[kept] for name, array in arrays.items()}
+    weight, nearest = rows.sample_weight, found[:, 0]
+    n_found = int(nearest.max()) + 1
+    sums = Assignment(
+        np.array([block.number]),
+        np.array([len(arrays["class_index"])]),
+        float(weight.sum()),
+        _weighted_sum(distance, weight),
+        _coded_squares(rows, regions, RegionCodes(found, scores)),
+        np.bincount(nearest[weight > 0], minlength=n_found),
+        rows.class_counts(nearest, n_found),
+    )
+    return arrays | sums.as_arrays()
+
+
+def _coded_squares(rows: Rows, regions: Regions, codes: RegionCodes) -> float:
+    if not isinstance(regions, LocalCoordinates):
+        return np.nan
+    norms = coded_squared_norms(rows.X, codes, np.inf, 0.0)
+    return _weighted_sum(norms, rows.sample_weight)
+
+
+def _weighted_sum(values: NDArray[Any], weight: NDArray[np.float64]) -> float:
+    """Sum as np.average does it, so that one block has the mean of rows in memory."""
+    return float(np.multiply(values, weight).sum())
+
+
+@dataclass(frozen=True)
+class StoredRows:
+    """Reads the rows of a block as the solver takes them.
+
+    Attributes
+    ----------
+    store : Store
+    regions : HardRegions, SoftRegions or LocalCoordinates
     global_weight : float
         Of the global node in the code of every row; 0 without one.
     C : float
     """
 
-    folder: Path
-    regions: HardRegions | SoftRegions
+    store: Store
+    regions: Regions
     global_weight: float
     C: float
 
-    @property
-    def n_nodes(self) -> int:
-        """Regions, and the global node if there is one."""
-        return self.regions.n_regions + int(self.global_weight > 0)
-
-    def read(self, number: int) -> CodedRows:
-        """Rows of a partition as the solver takes them."""
-        own = part_folder(self.folder, number)
-        codes = RegionCodes(read_array(own, "regions"), self._weights(own))
+    def __call__(self, number: int) -> CodedRows:
+        """Rows of a block."""
+        stored = self.store.get(rows_key(number))
+        codes = RegionCodes(stored["regions"], self.regions.weights(stored["scores"]))
         nodes, weights = with_global_node(
             codes, self.regions.n_regions, self.global_weight
         )
-        return CodedRows(
-            read_rows(own),
-            read_array(own, "class"),
-            self.C * read_array(own, "weight"),
-            nodes,
-            weights,
-        )
-
-    def _weights(self, own: Path) -> NDArray[Any]:
-        scores = read_array(own, "scores")
-        if isinstance(self.regions, SoftRegions):
-            return self.regions.soften(scores)
-        return scores
+        bounds = self.C * stored["penalty_weight"]
+        return CodedRows(stored["X"], stored["class_index"], bounds, nodes, weights)
 
 
-def part_folder(folder: Path, number: int) -> Path:
-    """Folder of the files of a partition."""
-    return folder / f"part-{number}"
+def rows_key(number: int) -> str:
+    """Key of the assigned rows of a block."""
+    return f"rows-{number}"
 
 
-def assign_part(
-    block: Block,
-    folder: Path,
-    regions: HardRegions | SoftRegions,
-    classes: NDArray[Any],
-    class_weight: NDArray[np.float64],
-) -> Statistics:
-    """Find the regions of the rows and write both to files.
-
-    Rows without weight are left out. Files that an earlier, interrupted fit wrote are
-    taken as they are.
-
-    Returns
-    -------
-    dict
-        Number of the partition, rows written, sum of the squared distances to the
-        nearest centre, rows and weights of each region and class.
-    """
-    own = part_folder(folder, block.number)
-    if not own.exists():
-        _write_part(own, block, regions, classes, class_weight)
-    return {
-        name: read_array(own, name)
-        for name in ("number", "n_rows", "distance", "pairs", "sizes", "counts")
-    }
-
-
-def merge_assignments(first: Statistics, second: Statistics) -> Statistics:
-    """Add up the sums of two partitions; put their numbers side by side."""
-    pairs, kind = np.unique(
-        np.concatenate([first["pairs"], second["pairs"]]), axis=0, return_inverse=True
+def with_global_node(
+    codes: RegionCodes, n_regions: int, global_weight: float
+) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    """Append the global node, if it has any weight."""
+    if global_weight == 0:
+        return codes.regions, codes.weights
+    shape = (codes.regions.shape[0], 1)
+    node = np.full(shape, n_regions, dtype=np.int32)
+    weight = np.full(shape, global_weight, dtype=codes.weights.dtype)
+    return (
+        np.concatenate([codes.regions, node], axis=1),
+        np.concatenate([codes.weights, weight], axis=1),
     )
-    sums = {
-        name: np.bincount(kind, np.concatenate([first[name], second[name]]), len(pairs))
-        for name in ("sizes", "counts")
-    }
-    return {
-        "number": np.concatenate([first["number"], second["number"]]),
-        "n_rows": np.concatenate([first["n_rows"], second["n_rows"]]),
-        "distance": first["distance"] + second["distance"],
-        "pairs": pairs,
-        **sums,
-    }
-
-
-def _write_part(
-    own: Path,
-    block: Block,
-    regions: HardRegions | SoftRegions,
-    classes: NDArray[Any],
-    class_weight: NDArray[np.float64],
-) -> None:
-    class_index = np.searchsorted(classes, block.y).astype(np.int32)
-    found, scores, distance = _search(regions, block.X)
-    present = block.sample_weight > 0
-    pairs, kind = np.unique(
-        np.stack([found[present, 0], class_index[present]], axis=1),
-        axis=0,
-        return_inverse=True,
-    )
-    weight = block.sample_weight * class_weight[class_index]
-    kept = weight > 0
-    with write_folder(own) as folder:
-        write_rows(folder, block.X if kept.all() else block.X[kept])
-        arrays: Statistics = {
-            "class": class_index[kept],
-            "weight": weight[kept],
-            "regions": found[kept],
-            "scores": scores[kept],
-            "number": np.array([block.number]),
-            "n_rows": np.array([np.count_nonzero(kept)]),
-            "distance": np.array(block.sample_weight @ distance),
-            "pairs": pairs,
-            "sizes": np.bincount(kind, minlength=len(pairs)).astype(np.float64),
-            "counts": np.bincount(
-                kind, block.sample_weight[present], len(pairs)
-            ).astype(np.float64),
-        }
-        for name, array in arrays.items():
-            np.save(folder / f"{name}.npy", array)
-
-
-def _search(
-    regions: HardRegions | SoftRegions, X: Any
-) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.float64]]:
-    if isinstance(regions, SoftRegions):
-        return regions.search(X)
-    codes = regions.code(X)
-    return codes.regions, codes.weights, np.zeros(X.shape[0])

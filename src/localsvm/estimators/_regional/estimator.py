@@ -7,18 +7,18 @@ from typing import Any
 from numpy.typing import NDArray
 
 from localsvm._checks import check_parameters, integer, one_of, real
-from localsvm.engine import Partitions
+from localsvm.engine import Blocks
 from localsvm.estimators._base import check_solution
-from localsvm.estimators._metric import require_no_metric
 from localsvm.estimators._regional.base import BaseClusteredSVC
 from localsvm.estimators._regional.bound import (
     GeneralizationBound,
     clustered_bound,
 )
-from localsvm.estimators._regional.fit import RegionalFit, fit_regional
+from localsvm.estimators._regional.fit import assign_regions
 from localsvm.estimators._regional.leave_one_out import unseen_decisions
-from localsvm.estimators._regional.passes import PartitionFit
-from localsvm.rows import SCALED_C, Rows, intercept_constant, mean_squared_norm
+from localsvm.estimators._regional.model import RegionalFit
+from localsvm.estimators._regional.solve import solve_regions
+from localsvm.rows import SCALED_C, Rows, intercept_constant
 
 
 class ClusteredSVC(BaseClusteredSVC):
@@ -160,17 +160,17 @@ class ClusteredSVC(BaseClusteredSVC):
 
     Several classes share one clustering.
 
-    Rows in partitions are read twice: once to scan them and to draw the k-means sample,
-    which is the same as in memory, and once to assign them and to put them into files
-    of a temporary folder. Then every task, a class against the rest, passes over the
-    files by selective block minimisation [2]_ until its duality gap, summed over all
-    rows, is ``tol`` at most; ``n_iter_`` counts these passes. The model is that of the
-    fit in memory, to the solver's tolerance. Reading, assignment and gap run on all
-    threads or workers; a pass is one task per class, so that two classes, or several in
-    one problem, are solved by one of them. A clusterer other than ``SampledKMeans`` is
-    fitted to a sample of distinct rows, and ``ParallelKMeans`` by passes over all.
-    Memory of a thread is that of four partitions and some 400 MB; the files hold the
-    rows once more, their codes and two duals per row and task.
+    Rows in blocks, such as files, are read twice: once to survey them and to draw the
+    k-means sample, which is the same as in memory, and once to assign them and to store
+    them in a temporary folder. Then every task, a class against the rest, passes over
+    the stored rows by selective block minimisation [2]_ until its duality gap, summed
+    over all rows, is at most ``tol``; ``n_iter_`` counts these passes. The model is
+    that of the fit in memory, to the solver's tolerance. Reading, assignment and gap
+    run on all threads or workers; a pass is one task per class, so that two classes, or
+    several in one problem, are solved by one of them. A clusterer other than
+    ``SampledKMeans`` is fitted to a sample of distinct rows, and ``ParallelKMeans`` by
+    passes over all. A thread needs the memory of four blocks and about 400 MB; the
+    folder holds the rows once more, their codes and two duals per row and task.
 
     References
     ----------
@@ -239,25 +239,24 @@ class ClusteredSVC(BaseClusteredSVC):
             C=real(0) | one_of("scale"),
         )
 
-    def _fit(self, rows: Rows) -> None:
-        self._fit_record(rows)
+    def _fit_partitions(self, blocks: Blocks) -> None:
+        self._fit_record(blocks)
 
-    def _fit_partitions(self, rows: Partitions) -> None:
-        require_no_metric(self)
-        PartitionFit(self, rows).run()
-
-    def _fit_record(self, rows: Rows) -> RegionalFit:
+    def _fit_record(self, blocks: Blocks) -> RegionalFit:
         """Fit, store, and return what was stored."""
-        mean = mean_squared_norm(rows)
+        options = self._fit_options(blocks)
+        survey, labels = self._survey(blocks, options)
+        mean_square = survey.mean_squared_norm
+        is_scaled = isinstance(self.C, str)
         settings = self._settings(
-            C=SCALED_C / mean if isinstance(self.C, str) else float(self.C),
+            C=SCALED_C / mean_square if is_scaled else float(self.C),
             n_regions=self.n_regions,
             global_reg=float(self.global_reg),
-            constant=intercept_constant(self, mean),
+            constant=intercept_constant(self, mean_square),
         )
-        options = self._fit_options()
-        fit = fit_regional(rows, settings, options)
-        self._store(fit, rows, options.clock.seconds)
+        coded = assign_regions(blocks, labels, survey, settings, options)
+        fit = solve_regions(coded, settings, options)
+        self._store(fit, options.clock.seconds)
         check_solution(fit.solution, self)
         return fit
 
@@ -292,7 +291,7 @@ class ClusteredSVC(BaseClusteredSVC):
         return scores.ravel() if len(self.classes_) == 2 else scores
 
     def _fit_held_out(self, rows: Rows) -> NDArray[Any]:
-        fit = self._fit_record(rows)
+        fit = self._fit_record(Blocks.in_memory(rows, self.n_jobs))
         decisions = fit.decide_training_rows(rows.X, self.n_jobs)
         return unseen_decisions(rows, fit, decisions).astype(rows.X.dtype)
 

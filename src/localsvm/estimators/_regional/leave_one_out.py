@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.extmath import row_norms
 
-from localsvm.cluster import RegionCodes
-from localsvm.estimators._regional.fit import RegionalFit
+from localsvm.estimators._regional.model import RegionalFit, coded_squared_norms
 from localsvm.rows import Rows
 
 
@@ -65,19 +63,6 @@ def leave_one_out_decisions(
     decisions : ndarray of shape (n_samples, n_tasks)
     """
     return decisions - signed_duals.T * squared_norm[:, np.newaxis]
-
-
-def coded_squared_norms(
-    X: Any, codes: RegionCodes, global_reg: float, constant: float
-) -> NDArray[np.float64]:
-    """Squared norm of each row in the space of a soft clustered SVM.
-
-    A row stands there once per region of its code, and once for the global weights,
-    with a constant column.
-    """
-    code_norm = (codes.weights.astype(np.float64) ** 2).sum(axis=1) + 1.0 / global_reg
-    row_norm = np.asarray(row_norms(X, squared=True), dtype=np.float64)
-    return np.asarray(code_norm * (row_norm + constant**2))
 
 
 def signed_duals(

@@ -8,18 +8,13 @@ from typing import Any
 import numpy as np
 
 from localsvm._checks import check_parameters, integer, one_of, real
-from localsvm.cluster import RegionCodes
+from localsvm.engine import Blocks
 from localsvm.estimators._base import check_solution
 from localsvm.estimators._regional.base import BaseRegionalSVC
-from localsvm.estimators._regional.fit import find_regions, solve_regions
-from localsvm.estimators._regional.leave_one_out import coded_squared_norms
-from localsvm.rows import (
-    SCALED_C,
-    Rows,
-    distinct_rows,
-    intercept_constant,
-    mean_squared_norm,
-)
+from localsvm.estimators._regional.fit import assign_regions
+from localsvm.estimators._regional.model import Coded
+from localsvm.estimators._regional.solve import solve_regions
+from localsvm.rows import SCALED_C, intercept_constant
 
 
 class LocallyLinearSVC(BaseRegionalSVC):
@@ -158,6 +153,10 @@ class LocallyLinearSVC(BaseRegionalSVC):
     the input: the k-means sample, about 200 bytes per row for eight anchors, and k d
     numbers per class.
 
+    Rows in blocks, such as files, are read twice and then passed over as in
+    :class:`ClusteredSVC`. The model is that of the fit in memory, to the solver's
+    tolerance.
+
     References
     ----------
     .. [1] Ladicky, L. and Torr, P. H. S. (2011). Locally linear support vector
@@ -221,26 +220,25 @@ class LocallyLinearSVC(BaseRegionalSVC):
             C=real(0) | one_of("scale"),
         )
 
-    def _fit(self, rows: Rows) -> None:
-        constant = intercept_constant(self, mean_squared_norm(rows))
-        options = self._fit_options()
-        distinct, _ = distinct_rows(rows.X, rows.sample_weight, options.seed)
+    def _fit_partitions(self, blocks: Blocks) -> None:
+        options = self._fit_options(blocks)
+        # The sample has more rows than there are anchors, or all distinct ones.
+        survey, labels = self._survey(blocks, options, sampled=True)
+        assert survey.sample is not None
         settings = self._settings(
             C=np.nan,  # "scale" depends on the codes
-            n_regions=min(self.n_regions, len(distinct)),
+            n_regions=min(self.n_regions, len(survey.sample.hashes)),
             coding=self.coding,
             global_reg=np.inf,
-            constant=constant,
+            constant=intercept_constant(self, survey.mean_squared_norm),
         )
-        coded = find_regions(rows, settings, options)
-        scaled = isinstance(self.C, str)
-        C = _scaled_penalty(rows, coded.codes) if scaled else float(self.C)
-        fit = solve_regions(rows, coded, replace(settings, C=C), options)
-        self._store(fit, rows, options.clock.seconds)
+        coded = assign_regions(blocks, labels, survey, settings, options)
+        C = _scaled_penalty(coded) if isinstance(self.C, str) else float(self.C)
+        fit = solve_regions(coded, replace(settings, C=C), options)
+        self._store(fit, options.clock.seconds)
         check_solution(fit.solution, self)
 
 
-def _scaled_penalty(rows: Rows, codes: RegionCodes) -> float:
-    norms = coded_squared_norms(rows.X, codes, np.inf, 0.0)
-    mean = float(np.average(norms, weights=rows.sample_weight))
+def _scaled_penalty(coded: Coded) -> float:
+    mean = coded.mean_square
     return SCALED_C / mean if 0 < mean < np.inf else SCALED_C

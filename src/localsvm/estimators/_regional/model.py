@@ -1,4 +1,4 @@
-"""A linear model per region and a global one: built from a solution, then evaluated."""
+"""What a fit of linear SVMs over regions keeps, and how it decides rows."""
 
 from __future__ import annotations
 
@@ -7,12 +7,65 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.extmath import row_norms
 
 from localsvm import _core
 from localsvm._threads import effective_n_jobs
-from localsvm.cluster import RegionCodes
+from localsvm.cluster import (
+    HardRegions,
+    LocalCoordinates,
+    RegionCodes,
+    SoftRegions,
+)
+from localsvm.engine import Blocks
+from localsvm.passes import BlockSolution
 from localsvm.rows import as_rows
 from localsvm.solvers import LinearSolution
+
+Regions = HardRegions | SoftRegions | LocalCoordinates
+
+
+@dataclass(frozen=True)
+class RegionalSettings:
+    r"""The problem that is solved.
+
+    Attributes
+    ----------
+    C : float
+        Penalty of a margin error.
+    n_regions : int or "auto"
+    clusterer : clusterer or None
+        None is :class:`~localsvm.cluster.SampledKMeans`.
+    n_nearest : int
+        Regions per row. With the softmax code, 1 is the clusterer's own label.
+    coding : {"softmax", "inverse_distance", "local_coordinates"}
+        Weights of the nearest regions.
+    sharpness : float
+        Of the softmax.
+    global_reg : float
+        :math:`\lambda`, the penalty of the global weights; ``inf`` removes them.
+    loss : {"hinge", "squared_hinge"}
+    joint : bool
+        Whether all classes are one problem.
+    constant : float
+        Constant column of the intercept, 0 without one.
+    """
+
+    C: float
+    n_regions: int | str = "auto"
+    clusterer: Any = None
+    n_nearest: int = 8
+    coding: str = "softmax"
+    sharpness: float = 2.0
+    global_reg: float = 1.0
+    loss: str = "hinge"
+    joint: bool = False
+    constant: float = 1.0
+
+    @property
+    def global_weight(self) -> float:
+        """Coefficient of the global vector in the code of every row; 0 without one."""
+        return float(1.0 / np.sqrt(self.global_reg))
 
 
 @dataclass(frozen=True)
@@ -95,3 +148,92 @@ class RegionalModel:
             np.concatenate([regions, global_node], axis=1),
             np.concatenate([codes.weights, rest], axis=1),
         )
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Regions, and blocks whose store has the rows with their codes.
+
+    Attributes
+    ----------
+    blocks : Blocks
+    block_sizes : ndarray of shape (n_blocks,), int64
+        Rows of each block in the store.
+    n_classes : int
+    clusterer : fitted clusterer
+    regions : HardRegions, SoftRegions or LocalCoordinates
+    sizes : ndarray of shape (n_regions,)
+        Rows of positive weight whose nearest region it is.
+    class_counts : ndarray of shape (n_regions, n_classes)
+        Sample weights by nearest region and class.
+    mean_square : float
+        Weighted mean of the squared norm of a row times that of its code; NaN for a
+        code that is learned.
+    kept : RegionCodes or None
+        Codes of rows in memory.
+    """
+
+    blocks: Blocks
+    block_sizes: NDArray[np.int64]
+    n_classes: int
+    clusterer: Any
+    regions: Regions
+    sizes: NDArray[np.intp]
+    class_counts: NDArray[np.float64]
+    mean_square: float
+    kept: RegionCodes | None = None
+
+    @property
+    def codes(self) -> RegionCodes:
+        """Codes of rows in memory."""
+        assert self.kept is not None
+        return self.kept
+
+
+@dataclass(frozen=True)
+class RegionalFit:
+    """Result of a fit.
+
+    Attributes
+    ----------
+    settings : RegionalSettings
+    coded : Coded
+    model : RegionalModel
+    solution : LinearSolution or BlockSolution
+        Duals and certificates, of rows in memory or in blocks.
+    n_support : ndarray of shape (n_classes,)
+        Rows of each class with a non-zero dual in any task.
+    """
+
+    settings: RegionalSettings
+    coded: Coded
+    model: RegionalModel
+    solution: LinearSolution | BlockSolution
+    n_support: NDArray[np.intp]
+
+    @property
+    def duals(self) -> NDArray[np.float64]:
+        """Duals of shape (n_tasks, n_rows), of rows in memory."""
+        assert isinstance(self.solution, LinearSolution)
+        return self.solution.duals
+
+    def decide_training_rows(self, X: Any, n_jobs: int | None = None) -> NDArray[Any]:
+        """Decisions of shape (n_rows, n_tasks) for the rows of the fit."""
+        return self.model.decide(X, self.coded.codes, n_jobs)
+
+    def decide(self, X: Any, n_jobs: int | None = None) -> NDArray[Any]:
+        """Decisions of shape (n_rows, n_tasks) for any rows."""
+        return self.model.decide(X, self.coded.regions.code(X, n_jobs), n_jobs)
+
+
+def coded_squared_norms(
+    X: Any, codes: RegionCodes, global_reg: float, constant: float
+) -> NDArray[np.float64]:
+    """Squared norm of each row in the space of a soft clustered SVM.
+
+    A row stands there once per region of its code, and once for the global weights,
+    with a constant column.
+    """
+    code_norm = (codes.weights.astype(np.float64) ** 2).sum(axis=1) + 1.0 / global_reg
+    row_norm = np.asarray(row_norms(X, squared=True), dtype=np.float64)
+    return np.asarray(code_norm * (row_norm + constant**2))

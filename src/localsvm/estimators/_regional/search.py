@@ -21,20 +21,17 @@ from localsvm._checks import (
     real,
 )
 from localsvm._threads import map_in_threads
-from localsvm.estimators._base import check_solution
+from localsvm.engine import Blocks
+from localsvm.estimators._base import Solution, check_solution
 from localsvm.estimators._grid_scores import (
     best_setting,
     results_table,
     score_decisions,
 )
 from localsvm.estimators._regional.base import BaseClusteredSVC
-from localsvm.estimators._regional.fit import (
-    FitOptions,
-    RegionalSettings,
-    find_regions,
-    fit_regional,
-    solve_regions,
-)
+from localsvm.estimators._regional.fit import find_regions, fit_regional
+from localsvm.estimators._regional.model import RegionalSettings
+from localsvm.estimators._regional.solve import FitOptions, solve_regions
 from localsvm.rows import (
     SCALED_C,
     Rows,
@@ -42,7 +39,7 @@ from localsvm.rows import (
     mean_squared_norm,
     split_folds,
 )
-from localsvm.solvers import LinearSolution, Status
+from localsvm.solvers import Status
 
 _SCALED_C_FACTORS = (0.1, 0.3, 1.0, 3.0)
 _CANDIDATES = (8, 50, 200)
@@ -198,7 +195,7 @@ n_support_, fit_report_
         )
 
     def _fit(self, rows: Rows) -> None:
-        options = self._fit_options()
+        options = self._fit_options(Blocks.in_memory(rows, self.n_jobs))
         y = self.classes_[rows.class_index]
         folds = split_folds(self.cv, rows.X, y)
         fewest = min(len(train) for train, _ in folds)
@@ -215,14 +212,14 @@ n_support_, fit_report_
             constant=constant,
         )
         fit = fit_regional(rows, settings, options)
-        self._store(fit, rows, options.clock.seconds)
+        self._store(fit, options.clock.seconds)
         if options.is_over and np.isnan(scores).any():
             self._warn_of_unscored(scores, fit.solution)
         else:
             check_solution(fit.solution, self)
 
     def _warn_of_unscored(
-        self, scores: NDArray[np.float64], solution: LinearSolution
+        self, scores: NDArray[np.float64], solution: Solution
     ) -> None:
         by_setting = scores.reshape(len(scores), -1)
         n_scored = int(np.isfinite(by_setting).all(axis=0).sum())
@@ -298,7 +295,7 @@ n_support_, fit_report_
                 if options.is_over and (row, column) != (0, 0):
                     return scores
                 tried = replace(settings, C=C, global_reg=global_reg)
-                fit = solve_regions(train, coded, tried, options, start=fit)
+                fit = solve_regions(coded, tried, options, start=fit)
                 if fit.solution.count(Status.not_finite):
                     break
                 decisions = fit.model.decide(test.X, test_codes, None)

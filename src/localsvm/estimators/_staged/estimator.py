@@ -73,7 +73,7 @@ class StagedSVC(BaseStagedSVC):
     n_components : int, None or "auto", default="auto"
         Principal components that dense rows are projected on; None is no projection.
         "auto" is 60 or 240 where there are more than 110 columns, else None.
-    metric : {"auto", None, "full", "diagonal"}, default="auto"
+    gradient_metric : {"auto", None, "full", "diagonal"}, default="auto"
         The :class:`GradientMetric` of the scaled rows: none, full with power 1/2, or
         diagonal with power 1. Sparse rows take None or "diagonal".
     C : float or "auto", default="auto"
@@ -117,7 +117,7 @@ class StagedSVC(BaseStagedSVC):
     selection_ : dict of ndarray
         What was tried: the question, rows used and held out, the setting, its error
         and its seconds. Empty where all was given.
-    metric_ : GradientMetric or None
+    gradient_metric_ : GradientMetric or None
         Fitted to the scaled rows.
     first_stage_ : ClusteredSVC
         Fitted to the prepared rows.
@@ -207,7 +207,7 @@ class StagedSVC(BaseStagedSVC):
         *,
         scaling: str = "auto",
         n_components: int | str | None = "auto",
-        metric: str | None = "auto",
+        gradient_metric: str | None = "auto",
         C: float | str = "auto",
         cell_size: int | str | None = "auto",
         gamma_factor: float | str = "auto",
@@ -223,7 +223,7 @@ class StagedSVC(BaseStagedSVC):
     ) -> None:
         self.scaling = scaling
         self.n_components = n_components
-        self.metric = metric
+        self.gradient_metric = gradient_metric
         self.C = C
         self.cell_size = cell_size
         self.gamma_factor = gamma_factor
@@ -241,7 +241,7 @@ class StagedSVC(BaseStagedSVC):
         check_parameters(
             self,
             scaling=one_of("auto", *SCALINGS),
-            metric=one_of("auto", *METRICS),
+            gradient_metric=one_of("auto", *METRICS),
             C=one_of("auto") | real(0),
             cell_size=one_of("auto", None) | integer(2),
             gamma_factor=one_of("auto") | real(0),
@@ -330,7 +330,7 @@ class StagedSVC(BaseStagedSVC):
         offered: dict[str, tuple[Any, ...]] = {
             "scaling": scalings,
             "n_components": components,
-            "metric": metrics,
+            "gradient_metric": metrics,
             "C": _CS,
             "cell_size": CELL_SIZES,
             "gamma_factor": _GAMMA_FACTORS,
@@ -347,7 +347,7 @@ class StagedSVC(BaseStagedSVC):
     def _store(self, fitted: StagedFit, chooser: Chooser) -> None:
         """Keep the model of a fit, and how it was chosen."""
         self._preparation = fitted.preparation
-        self.metric_ = fitted.preparation.metric
+        self.gradient_metric_ = fitted.preparation.metric
         self.first_stage_, self.second_stage_ = fitted.first, fitted.second
         self.n_hard_ = fitted.n_hard
         self._threshold = chooser.chosen.threshold
@@ -384,7 +384,7 @@ class StagedSVC(BaseStagedSVC):
             return
         for name, asks in (
             ("scaling", self.scaling == "quantile"),
-            ("metric", self.metric == "full"),
+            ("gradient_metric", self.gradient_metric == "full"),
             ("n_components", not isinstance(self.n_components, str | None)),
         ):
             if asks:

@@ -115,12 +115,12 @@ class StageFitter:
         plain = Preparation.learn(
             rows, setting.scaling, setting.n_components, self.seed
         )
-        if setting.metric is None:
+        if setting.gradient_metric is None:
             return plain
         first = self._first_model(rows.X.shape[0], _METRIC_C)
         first.set_params(max_time=self._time_left())
         learner = GradientMetric(
-            **_METRICS[setting.metric],
+            **_METRICS[setting.gradient_metric],
             estimator=first,
             max_rows=_metric_rows(rows.class_index),
             random_state=self.seed,
@@ -179,8 +179,11 @@ class StageFitter:
             cell_size or n_rows,
             n_assigned=None if cell_size else n_rows,
             C=setting.kernel_C,
-            gamma="local" if cell_size else 1.0 / typical_distance(rows.X),
-            gamma_factor=setting.gamma_factor,
+            gamma=(
+                ("local", setting.gamma_factor)
+                if cell_size
+                else setting.gamma_factor * (1.0 / typical_distance(rows.X))
+            ),
             route="center",
             tol=self.tol,
             max_time=self._time_left(),
@@ -256,7 +259,8 @@ class StageFitter:
         cover = NeighborhoodCover(
             grid.cell_size, random_state=draw_seed(self.seed), n_jobs=self.n_jobs
         ).fit(train)
-        route = Router.to_centers(train, cover).route(rows.X[n_train:], self.n_jobs)
+        router = Router.to_centers(train[cover.center_indices_], cover.neighbors)
+        route = router.route(rows.X[n_train:], self.n_jobs)
         used, cell = np.unique(route, return_inverse=True)
         by_cell = np.split(
             held_out[np.argsort(cell, kind="stable")], np.cumsum(np.bincount(cell))[:-1]

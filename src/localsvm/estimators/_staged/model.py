@@ -23,7 +23,6 @@ class BaseStagedSVC(BaseLocalClassifier):
     _preparation: Preparation
     _threshold: float
 
-    _takes_metric = False
     _warns_of_scales = False
 
     @property

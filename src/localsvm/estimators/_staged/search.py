@@ -42,7 +42,7 @@ class Grid:
 
     scaling: Sequence[str]
     n_components: Sequence[int | None]
-    metric: Sequence[str | None]
+    gradient_metric: Sequence[str | None]
     C: Sequence[float]
     cell_size: Sequence[int | None]
     gamma_factor: Sequence[float]
@@ -119,7 +119,7 @@ class Chooser:
         best = grid.plain()
         if not self._folds(0)[1]:
             return best
-        for question in ("scaling", "n_components", "metric"):
+        for question in ("scaling", "n_components", "gradient_metric"):
             best = self._choose_preparation(question, grid, best)
         best = self._choose_penalty(grid, best)
         if tuple(grid.threshold) == (0.0,):
@@ -297,7 +297,7 @@ class Chooser:
         return evaluation
 
     def _trial(self, setting: StagedSetting, rung: int) -> Trial:
-        key = (setting.scaling, setting.n_components, setting.metric, rung)
+        key = (setting.scaling, setting.n_components, setting.gradient_metric, rung)
         if key not in self._trials:
             rows, folds = self._folds(rung)
             # Of the rows that are trained on: the fit has to do as the trial did.

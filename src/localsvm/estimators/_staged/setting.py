@@ -28,7 +28,7 @@ class StagedSetting:
 
     Attributes
     ----------
-    scaling, n_components, metric
+    scaling, n_components, gradient_metric
         How rows are prepared.
     C : float
         Penalty of the first stage.
@@ -44,7 +44,7 @@ class StagedSetting:
 
     scaling: str
     n_components: int | None
-    metric: str | None
+    gradient_metric: str | None
     C: float
     cell_size: int | Literal["auto"] | None
     gamma_factor: float

@@ -1,7 +1,8 @@
-"""Clusters of the classes in one partition, and how those of two are joined."""
+"""Clusters of the classes in one block, and how those of two are merged."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,21 +14,118 @@ from localsvm.cluster import (
     SampledKMeans,
     summarize_classes,
 )
-from localsvm.engine import Block, Statistics
+from localsvm.engine import Block, Record
 from localsvm.rows import hash_rows
 
-# Clusters of a class that are kept while partitions are merged, as a multiple of the
-# most that a partition has: each reduction makes clusters coarser.
+# Clusters of a class that are kept while blocks are merged, as a multiple of the most
+# that a block has: each reduction makes clusters coarser.
 _KEPT = 16
 
 
-def summarize_part(
-    block: Block, clusterer: Any, covariance: str, seed: int
-) -> Statistics:
-    """Classes, ranges of the columns and Gaussian clusters of a partition."""
+@dataclass(frozen=True)
+class Clusters(Record):
+    """Gaussian clusters with labels, as arrays that can be saved.
+
+    Attributes
+    ----------
+    weight, mean, label, covariance
+        As in :class:`~localsvm.cluster.GaussianSummary`.
+    """
+
+    weight: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    label: NDArray[Any]
+    covariance: NDArray[np.float64] | None = None
+
+    @classmethod
+    def of(cls, summary: GaussianSummary) -> Clusters:
+        """Arrays of a summary."""
+        label = np.asarray(summary.label)
+        return cls(summary.weight, summary.mean, label, summary.covariance)
+
+    def summary(self) -> GaussianSummary:
+        """Build the summary of these arrays."""
+        return GaussianSummary(self.weight, self.mean, self.covariance, self.label)
+
+
+@dataclass(frozen=True)
+class BlockClusters(Record):
+    """Classes, ranges of the columns and clusters of some blocks.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        All labels, with or without weight.
+    low, high : ndarray of shape (n_features,)
+        Smallest and largest value of each column.
+    most : ndarray of shape (n_classes,)
+        Most clusters that one block has of each class.
+    wanted : int
+        So many clusters of a class are never reduced.
+    seed : int
+    clusters : Clusters or None
+        None if no row has a weight.
+    """
+
+    classes: NDArray[Any]
+    low: NDArray[Any]
+    high: NDArray[Any]
+    most: NDArray[np.intp]
+    wanted: int
+    seed: int
+    clusters: Clusters | None = None
+
+    def merge(self, other: BlockClusters) -> BlockClusters:
+        """Join the clusters of both; reduce them if they are many."""
+        classes = np.union1d(self.classes, other.classes)
+        joined = BlockClusters(
+            classes,
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+            np.maximum(self.most_of(classes), other.most_of(classes)),
+            self.wanted,
+            self.seed,
+        )
+        found = [each.clusters for each in (self, other) if each.clusters is not None]
+        if not found:
+            return joined
+        whole = GaussianSummary.concatenated([each.summary() for each in found])
+        most = np.maximum(joined.most, self.wanted)
+        reduced = _reduce(whole, classes, most, _KEPT, self.seed)
+        return replace(joined, most=most, clusters=Clusters.of(reduced))
+
+    def most_of(self, classes: NDArray[Any]) -> NDArray[np.intp]:
+        """Most clusters that a block has of each of the classes."""
+        most = np.zeros(len(classes), dtype=np.intp)
+        most[np.searchsorted(classes, self.classes)] = self.most
+        return most
+
+
+def cluster_block(
+    block: Block, clusterer: Any, covariance: str, seed: int, n_jobs: int | None
+) -> BlockClusters:
+    """Cluster each class of a block.
+
+    Parameters
+    ----------
+    block : Block
+    clusterer : clusterer
+        A copy is fitted to each class.
+    covariance : {"diag", "full", "none"}
+    seed : int
+    n_jobs : int or None
+        Threads over the classes.
+
+    Returns
+    -------
+    BlockClusters
+    """
     check_squares(block.X)
     low, high = column_range(block.X)
-    found = {"classes": np.unique(block.y), "low": low, "high": high}
+    classes = np.unique(block.y)
+    none_yet = np.zeros(len(classes), dtype=np.intp)
+    wanted = wanted_clusters(clusterer)
+    found = BlockClusters(classes, low, high, none_yet, wanted, seed)
     if not block.sample_weight.any():
         return found
     summary = summarize_classes(
@@ -37,9 +135,11 @@ def summarize_part(
         sample_weight=block.sample_weight,
         covariance=covariance,
         seed=seed,
+        n_jobs=n_jobs,
     )
-    counts = _counts(np.asarray(summary.label), found["classes"])
-    return found | _as_arrays(summary, counts)
+    class_index = np.searchsorted(classes, np.asarray(summary.label))
+    counts = np.bincount(class_index, minlength=len(classes))
+    return replace(found, most=counts, clusters=Clusters.of(summary))
 
 
 def wanted_clusters(clusterer: Any) -> int:
@@ -51,64 +151,12 @@ def wanted_clusters(clusterer: Any) -> int:
     return max((each for each in wanted if isinstance(each, int)), default=0)
 
 
-def merge_parts(
-    first: Statistics, second: Statistics, wanted: int, seed: int
-) -> Statistics:
-    """Join the clusters of two groups of partitions; reduce them if they are many.
-
-    ``wanted`` clusters of a class are never reduced.
-    """
-    found = {
-        "classes": np.union1d(first["classes"], second["classes"]),
-        "low": np.minimum(first["low"], second["low"]),
-        "high": np.maximum(first["high"], second["high"]),
-    }
-    parts = [part for part in (first, second) if "weight" in part]
-    if not parts:
-        return found
-    whole = GaussianSummary.concatenated([_as_summary(part) for part in parts])
-    most = np.max([_most_of(part, found["classes"]) for part in parts], axis=0)
-    most = np.maximum(most, wanted)
-    return found | _reduce(whole, found["classes"], most, _KEPT, seed)
-
-
-def finish_merging(found: Statistics, seed: int) -> GaussianSummary:
-    """Reduce the clusters of each class to as many as the richest partition has."""
-    summary, classes = _as_summary(found), found["classes"]
-    most = _most_of(found, classes)
-    return _as_summary(_reduce(summary, classes, most, 1, seed))
-
-
-def _as_summary(part: Statistics) -> GaussianSummary:
-    """Clusters of :func:`summarize_part` and :func:`merge_parts`."""
-    if "weight" not in part:
+def finish_merging(found: BlockClusters) -> GaussianSummary:
+    """Reduce the clusters of each class to as many as the richest block has."""
+    if found.clusters is None:
         raise ValueError("Sample weights must contain at least one non-zero number.")
-    return GaussianSummary(
-        part["weight"], part["mean"], part.get("covariance"), part["label"]
-    )
-
-
-def _as_arrays(summary: GaussianSummary, most: NDArray[np.intp]) -> Statistics:
-    arrays = {
-        "weight": summary.weight,
-        "mean": summary.mean,
-        "label": np.asarray(summary.label),
-        "most": most,
-    }
-    if summary.covariance is not None:
-        arrays["covariance"] = summary.covariance
-    return arrays
-
-
-def _counts(label: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
-    return np.bincount(np.searchsorted(classes, label), minlength=len(classes))
-
-
-def _most_of(part: Statistics, classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Most clusters that a partition has of each of the classes."""
-    most = np.zeros(len(classes), dtype=np.intp)
-    most[np.searchsorted(classes, part["classes"])] = part["most"]
-    return most
+    summary = found.clusters.summary()
+    return _reduce(summary, found.classes, found.most, 1, found.seed)
 
 
 def _reduce(
@@ -117,17 +165,18 @@ def _reduce(
     most: NDArray[np.intp],
     kept: int,
     seed: int,
-) -> Statistics:
+) -> GaussianSummary:
     """Cluster the clusters of each class that has more than ``kept * most``."""
     label = np.asarray(clusters.label)
     joined = []
     for own, limit in zip(classes, most.tolist(), strict=True):
+        if not (label == own).any():
+            continue
         members = clusters.take(label == own)
         if members.n_clusters > kept * limit:
             members = _reduced(members, limit, seed)
-        if members.n_clusters:
-            joined.append(members)
-    return _as_arrays(GaussianSummary.concatenated(joined), most)
+        joined.append(members)
+    return GaussianSummary.concatenated(joined)
 
 
 def _reduced(clusters: GaussianSummary, n_clusters: int, seed: int) -> GaussianSummary:
@@ -140,8 +189,4 @@ def _reduced(clusters: GaussianSummary, n_clusters: int, seed: int) -> GaussianS
     means = SampledKMeans(
         n_clusters, max_samples=clusters.n_clusters, random_state=seed
     ).fit(clusters.mean, sample_weight=clusters.weight)
-    return clusters.merged(_from_zero(means.labels_))
-
-
-def _from_zero(labels: Any) -> NDArray[np.intp]:
-    return np.unique(labels, return_inverse=True)[1]
+    return clusters.merged(np.unique(means.labels_, return_inverse=True)[1])

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from localsvm._checks import (
     check_parameters,
+    check_rows,
+    check_sample_weight,
     check_squares,
     class_weights,
+    exact_range,
     integer,
     one_of,
     real,
@@ -22,31 +29,32 @@ from localsvm._checks import (
     with_methods,
 )
 from localsvm._clock import StageClock
-from localsvm._threads import effective_n_jobs
-from localsvm.cluster import GaussianSummary, summarize_classes
-from localsvm.engine import MemoryNeed, Partitions, is_partitioned
-from localsvm.estimators._support_cluster.blocks import (
-    finish_merging,
-    merge_parts,
-    summarize_part,
-    wanted_clusters,
+from localsvm.cluster import GaussianSummary, ThresholdClustering
+from localsvm.engine import Block, Blocks, is_partitioned
+from localsvm.estimators._base import BaseLocalClassifier, check_solution
+from localsvm.estimators._support_cluster.fit import (
+    FitOptions,
+    SupportClusterFit,
+    SupportClusterSettings,
+    extend_support_clusters,
+    fit_support_clusters,
+    learn_summary,
 )
-from localsvm.estimators._support_cluster.steps import (
-    BaseSupportClusterSVC,
-    can_stream,
-    narrowed,
-)
-from localsvm.rows import Rows
-
-# The table that is read, the rows made of it, and the distinct rows of a class; as much
-# again is what the allocator keeps of arrays that are gone.
-_COPIES = 6.0
-# Clusters that are merged, as a multiple of those of a partition: both sides, what
-# they are joined to, and what the reduction makes of it.
-_SUMMARIES = 64
+from localsvm.estimators._support_cluster.model import ClusterMachine, narrowed
 
 
-class SupportClusterSVC(BaseSupportClusterSVC):
+def _can_stream(model: SupportClusterSVC) -> bool:
+    """Whether ``partial_fit`` can continue from the clusters; raises if not."""
+    if isinstance(model._clusterer(), ThresholdClustering):
+        return True
+    raise AttributeError(
+        "partial_fit goes on from the clusters of earlier rows, which needs "
+        "clusterer=None or a ThresholdClustering. Got clusterer="
+        f"{type(model.clusterer).__name__} instead."
+    )
+
+
+class SupportClusterSVC(BaseLocalClassifier):
     r"""An SVM on Gaussian clusters instead of rows (Support Cluster Machine, SCM).
 
     Each class is compressed to at most ``n_clusters`` Gaussians, and an SVM is learned
@@ -196,6 +204,8 @@ class SupportClusterSVC(BaseSupportClusterSVC):
     True
     """
 
+    _takes_metric = False
+
     def __init__(
         self,
         n_clusters: int = 200,
@@ -229,7 +239,7 @@ class SupportClusterSVC(BaseSupportClusterSVC):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @available_if(can_stream)  # type: ignore[untyped-decorator]
+    @available_if(_can_stream)  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Self:
@@ -258,14 +268,15 @@ class SupportClusterSVC(BaseSupportClusterSVC):
         """
         with unchanged_on_failure(self):
             self._check_parameters()
-            X, y, weight = self._check_batch(X, y, sample_weight)
-            self._extend_classes(y, classes)
+            batch = self._check_batch(X, y, sample_weight)
             spent = getattr(self, "fit_report_", {}).get("cluster", 0.0)
-            clock = StageClock(self.max_time, seconds={"cluster": spent})
-            with clock.stage("cluster"):
-                self._add_batch(X, y, weight)
-            self._machine = self._learn(clock) if len(self.classes_) > 1 else None
-            self.fit_report_ = clock.seconds
+            options = self._options(spent)
+            self._finish(
+                extend_support_clusters(
+                    self._fit_so_far(), batch, self._settings(), options, classes
+                ),
+                options,
+            )
         return self
 
     def fit_summaries(
@@ -294,12 +305,9 @@ class SupportClusterSVC(BaseSupportClusterSVC):
                 )
             summary.check_covariance()
             self._take_columns(summary.n_features, summary.feature_names)
-            self.classes_ = np.unique(summary.label)
-            self.summary_ = summary.with_covariance(self.covariance).ordered()
-            self._begin()
-            clock = StageClock(self.max_time)
-            self._machine = self._learn(clock)
-            self.fit_report_ = clock.seconds
+            options = self._options()
+            whole = summary.with_covariance(self.covariance).ordered()
+            self._finish(learn_summary(whole, self._settings(), options), options)
         return self
 
     def decision_function(self, X: Any) -> NDArray[Any]:
@@ -335,6 +343,58 @@ class SupportClusterSVC(BaseSupportClusterSVC):
             return super()._score_names()
         return list(combinations(self.classes_.tolist(), 2))
 
+    def region(self, X: Any, *, return_weights: bool = False) -> Any:
+        """Cluster that speaks most for the predicted class of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        return_weights : bool, default=False
+            Whether to return all support clusters of a row with their shares.
+
+        Returns
+        -------
+        clusters : ndarray of shape (n_samples,) or (n_samples, n_support)
+            As indices into the clusters of ``summary_``. With ``return_weights`` all
+            support clusters, the largest share first.
+        weights : ndarray of shape (n_samples, n_support)
+            Only with ``return_weights``: size of a cluster's dual times its kernel
+            value, summed over the SVMs and divided by the sum of them all; negative for
+            clusters of other classes than the predicted one.
+        """
+        predicted = self.predict(X)
+        machine = self._fitted_machine()
+        rows = _dense(self._check_query_rows(X))
+        regions, shares = machine.shares(rows, self.summary_)
+        own = np.asarray(self.summary_.label)[regions] == predicted[:, np.newaxis]
+        signed = np.where(own, shares, -shares)
+        if not return_weights:
+            return regions[signed.argmax(axis=1)]
+        order = np.argsort(-signed, axis=1, kind="stable")
+        return regions[order], np.take_along_axis(signed, order, axis=1)
+
+    def local_coef(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Weights of the linear function that touches each row's decision.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        coef : ndarray of shape (n_samples, n_tasks, n_features)
+            The gradient of the decision at the row. For several classes and
+            ``multi_class="ovo"``, of the mean of a class's decisions against the
+            others.
+        intercept : ndarray of shape (n_samples, n_tasks)
+            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i, as of
+            ``decision_function_shape="ovr"``.
+        """
+        X = self._check_query_rows(X)
+        dense = np.asarray(_dense(X), dtype=np.float64)
+        machine = self._fitted_machine()
+        return self._touching(X, machine.gradients(dense, len(self.classes_)))
+
     def _check_parameters(self) -> None:
         check_parameters(
             self,
@@ -357,64 +417,135 @@ class SupportClusterSVC(BaseSupportClusterSVC):
                 "multi_class='ovo' learns. Got multi_class='ovr' instead."
             )
 
-    def _fit(self, rows: Rows) -> None:
+    def _fit_partitions(self, rows: Blocks) -> None:
         """Section 2.2: cluster each class, then learn on the clusters."""
-        check_squares(rows.X)
-        clock = StageClock(self.max_time)
-        with clock.stage("cluster"):
-            self.summary_ = self._named(
-                summarize_classes(
-                    self._clusterer(),
-                    rows.X,
-                    self.classes_[rows.class_index],
-                    sample_weight=rows.sample_weight,
-                    covariance=self.covariance,
-                    seed=self._draw_seed(),
-                    n_jobs=self.n_jobs,
-                )
-            )
-        self._begin()
-        self._machine = self._learn(clock)
-        self.fit_report_ = clock.seconds
+        options = self._options(seed=rows.seed(self._draw_seed))
+        classes = self.classes_ if rows.is_in_memory else None
+        fit = fit_support_clusters(rows, self._settings(), options, classes)
+        if not rows.is_in_memory:
+            self._warn_of_scales(fit.ends)
+        self._finish(fit, options)
 
-    def _fit_partitions(self, rows: Partitions) -> None:
-        """Section 2.2 with the clusters of each partition, merged."""
-        rows.require_memory(self._memory(rows.source.n_features))
-        clock = StageClock(self.max_time)
-        seed = rows.seed(self._draw_seed)
-        clusterer = self._clusterer()
-        with clock.stage("cluster"):
-            found = rows.reduce(
-                summarize_part,
-                partial(merge_parts, wanted=wanted_clusters(clusterer), seed=seed),
-                clusterer,
-                self.covariance,
-                seed,
-                stage="summary",
-            )
-            summary = finish_merging(found, seed)
-        self._warn_of_scales(np.stack([found["low"], found["high"]]))
-        self.classes_ = found["classes"]
-        self.summary_ = self._named(summary)
-        self._require_memory_to_learn(rows)
-        self._begin()
-        self._machine = self._learn(clock)
-        self.fit_report_ = clock.seconds
-
-    def _memory(self, n_features: int) -> MemoryNeed:
-        """Say what a partition of two classes takes, as more are not known of yet."""
-        per_cluster = {"none": 1, "diag": 2, "full": 1 + n_features}[self.covariance]
-        clusters = 2 * getattr(self.clusterer, "n_clusters", self.n_clusters)
-        fixed = 8.0 * _SUMMARIES * clusters * per_cluster * n_features
-        return MemoryNeed(copies=_COPIES, bytes_per_row=100.0, fixed=fixed)
-
-    def _require_memory_to_learn(self, rows: Partitions) -> None:
-        """Refuse a kernel matrix, with its parts that are solved at once, beyond it."""
-        n_clusters = self.summary_.n_clusters
-        matrices = 1 + effective_n_jobs(self.n_jobs)
-        rows.require_memory_here(
-            MemoryNeed(copies=0.0, bytes_per_row=8.0 * n_clusters * matrices),
-            n_clusters,
-            f"The kernel matrix of {n_clusters:,} clusters",
-            "Use fewer clusters (n_clusters) or allow more memory.",
+    def _settings(self) -> SupportClusterSettings:
+        return SupportClusterSettings(
+            clusterer=self._clusterer(),
+            C=self.C,
+            covariance=self.covariance,
+            kernel_form=self.kernel_form,
+            gamma=self.gamma,
+            multi_class=self.multi_class,
+            class_weight=self.class_weight,
         )
+
+    def _options(self, spent: float | None = None, seed: int = 0) -> FitOptions:
+        """Options of a fit; ``spent`` are the seconds of earlier batches."""
+        seconds = {} if spent is None else {"cluster": spent}
+        return FitOptions(
+            seed=seed,
+            tol=self.tol,
+            max_iter=int(self.max_iter),
+            n_jobs=self.n_jobs,
+            clock=StageClock(self.max_time, seconds=seconds),
+        )
+
+    def _clusterer(self) -> Any:
+        if self.clusterer is None:
+            return ThresholdClustering(self.n_clusters)
+        return self.clusterer
+
+    def _check_batch(self, X: Any, y: Any, sample_weight: Any) -> Block:
+        begins = not hasattr(self, "summary_")
+        X, y = check_rows(self, X, y, reset=begins)
+        check_classification_targets(y)
+        check_squares(X)
+        if begins:
+            self._warn_of_scales(X)
+        weight = check_sample_weight(sample_weight, X)
+        ends, whole = exact_range(X, weight)
+        if begins:
+            self.feature_range_, self.integer_features_ = ends, whole
+        elif hasattr(self, "feature_range_"):
+            low, high = np.stack([self.feature_range_, ends], axis=1)
+            self.feature_range_ = np.stack([low.min(axis=0), high.max(axis=0)])
+            self.integer_features_ = whole & self.integer_features_
+        return Block(X, y, weight)
+
+    def _fit_so_far(self) -> SupportClusterFit | None:
+        if not hasattr(self, "summary_"):
+            return None
+        return SupportClusterFit(
+            self.classes_,
+            self.summary_,
+            self._machine,
+            self._streams,
+            self._classes_named,
+        )
+
+    def _finish(self, fit: SupportClusterFit, options: FitOptions) -> None:
+        self._store(fit, options.clock.seconds)
+        if fit.machine is not None:
+            check_solution(fit.machine.endings, self)
+
+    def _store(self, fit: SupportClusterFit, seconds: dict[str, float]) -> None:
+        """Set the fitted attributes; those of the SVMs once there are any."""
+        names = getattr(self, "feature_names_in_", None)
+        names = None if names is None else tuple(names)
+        self.summary_ = replace(fit.summary, feature_names=names)
+        self.classes_ = fit.classes
+        self.fit_report_ = seconds
+        self._streams, self._classes_named = dict(fit.streams), fit.classes_named
+        self._machine = fit.machine
+        self.n_regions_ = fit.summary.n_clusters
+        self.region_sizes_ = fit.summary.weight
+        class_index = self._class_index()
+        of_class = np.arange(len(fit.classes)) == class_index[:, np.newaxis]
+        self.region_class_counts_ = of_class * self.region_sizes_[:, np.newaxis]
+        if fit.machine is not None:
+            self._store_machine(fit.machine, class_index)
+
+    def _store_machine(
+        self, machine: ClusterMachine, class_index: NDArray[np.intp]
+    ) -> None:
+        self.support_ = machine.support
+        self.support_weights_ = machine.duals
+        self.intercept_ = machine.intercept
+        own = class_index[machine.support]
+        self.n_support_ = np.bincount(own, minlength=len(self.classes_))
+        self.gamma_ = machine.kernel.gamma
+        self.log_scale_ = machine.log_scale
+        self.duality_gap_ = float(machine.relative_gap.max(initial=0.0))
+        self.violation_ = float(machine.endings.violation.max(initial=0.0))
+        self.n_iter_ = int(machine.n_iter.max(initial=1))
+
+    def _class_index(self) -> NDArray[np.intp]:
+        return np.searchsorted(self.classes_, np.asarray(self.summary_.label))
+
+    def _fitted_machine(self) -> ClusterMachine:
+        """SVM of the clusters; raises before there is one."""
+        check_is_fitted(self, "summary_")
+        if self._machine is None:
+            raise NotFittedError(
+                f"This {type(self).__name__} has seen rows of one class "
+                f"({self.classes_.tolist()[0]!r}) and nothing to tell it from. Call "
+                "partial_fit with rows of another class, or give all classes to the "
+                "first call."
+            )
+        return self._machine
+
+    def _decide(self, X: Any) -> NDArray[Any]:
+        machine, n_classes = self._fitted_machine(), len(self.classes_)
+        if len(machine.pairs) == 0:
+            return _constant(int(self._class_index()[0]), n_classes, X)
+        scores = machine.score(machine.decide(X, self.n_jobs), n_classes)
+        return narrowed(scores, X.dtype)
+
+
+def _dense(X: Any) -> NDArray[Any]:
+    return np.asarray(X.toarray() if sparse.issparse(X) else X)
+
+
+def _constant(only: int, n_classes: int, X: Any) -> NDArray[Any]:
+    """Scores where only rows of one class had a weight."""
+    scores = np.full((X.shape[0], n_classes), -1.0, dtype=X.dtype)
+    scores[:, only] = 1.0
+    return scores[:, 1:] if n_classes == 2 else scores

@@ -1,53 +1,22 @@
-"""The Support Cluster Machine itself: duals of clusters, decisions of rows."""
+"""What a Support Cluster Machine keeps, and how it decides rows."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
-from localsvm._threads import map_in_threads
 from localsvm.cluster import GaussianSummary
 from localsvm.kernels import ClusterKernel, Gaussians
-from localsvm.solvers import (
-    BoxProblem,
-    Endings,
-    KernelOptions,
-    KernelSolution,
-    combine_pairs,
-    decide_in_blocks,
-    pair_shares,
-    solve_gram,
-)
-
-
-@dataclass(frozen=True)
-class Task:
-    """Two sides of clusters to be separated.
-
-    Parameters
-    ----------
-    members : ndarray
-        Clusters that take part.
-    sign : ndarray
-        Side of each, +1 or -1.
-    classes : tuple of int
-        Negative and positive class; -1 stands for all others.
-    """
-
-    members: NDArray[np.intp]
-    sign: NDArray[np.float64]
-    classes: tuple[int, int]
+from localsvm.solvers import Endings, combine_pairs, decide_in_blocks, pair_shares
 
 
 @dataclass(frozen=True)
 class ClusterMachine:
-    """Solution of the dual (Eq. 3, 7) for every task, on support clusters alone.
+    """Solution of the dual (Eq. 3, 7) for every task, on the support clusters.
 
     Attributes
     ----------
@@ -88,6 +57,27 @@ class ClusterMachine:
         decisions += self.intercept
         return decisions
 
+    def shares(
+        self, X: NDArray[Any], summary: GaussianSummary
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """How much each support cluster counts for rows.
+
+        Returns
+        -------
+        clusters : ndarray of shape (n_support,)
+            Indices into the clusters of the summary.
+        shares : ndarray of shape (n_rows, n_support)
+            Size of the duals times the kernel value, divided by the sum of all. Where
+            no cluster has a dual, the nearest one stands for the decision.
+        """
+        support, clusters = self.support, self.clusters
+        size = np.abs(self.duals).sum(axis=0)
+        if len(support) == 0:
+            support, clusters = np.arange(summary.n_clusters), as_gaussians(summary)
+            size = np.ones(summary.n_clusters)
+        compare = self.kernel.log_compare_with(clusters, self.log_scale, np.float64)
+        return support, np.asarray(softmax(compare(X) + np.log(size), axis=1))
+
     def gradients(self, X: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
         """Gradients of the scores of rows, of shape (n_samples, n_outputs, n_features).
 
@@ -119,92 +109,13 @@ class ClusterMachine:
         return scores
 
 
-def make_tasks(
-    class_index: NDArray[np.intp], n_classes: int, multi_class: str
-) -> list[Task]:
-    """Tasks of the classes that have clusters: pairs, or each against the rest."""
-    present = np.unique(class_index).tolist()
-    if multi_class == "ovr" and n_classes > 2 and len(present) > 1:
-        sides = [(-1, positive) for positive in present]
-    else:
-        sides = list(combinations(present, 2))
-    return [_task(class_index, negative, positive) for negative, positive in sides]
-
-
-def _task(class_index: NDArray[np.intp], negative: int, positive: int) -> Task:
-    in_task = (class_index == positive) | (negative < 0) | (class_index == negative)
-    members = np.flatnonzero(in_task)
-    sign = np.where(class_index[members] == positive, 1.0, -1.0)
-    return Task(members, sign, (negative, positive))
-
-
-def learn_clusters(
-    summary: GaussianSummary,
-    tasks: Sequence[Task],
-    kernel: ClusterKernel,
-    penalty: NDArray[np.float64],
-    options: KernelOptions,
-    n_jobs: int | None,
-) -> ClusterMachine:
-    """Solve all tasks on one kernel matrix.
-
-    Parameters
-    ----------
-    summary : GaussianSummary
-    tasks : sequence of Task
-    kernel : ClusterKernel
-    penalty : ndarray of shape (n_clusters,)
-        C times weight and class weight of each cluster; it is divided by the weight of
-        all clusters of a task.
-    options : KernelOptions
-        ``cancel`` is set here.
-    n_jobs : int or None
-        Threads over tasks and blocks of the matrix.
-    """
-    clusters = as_gaussians(summary)
-    gram, log_scale = kernel.gram(clusters, n_jobs)
-    cancel = threading.Event()
-
-    def solve(task: Task) -> KernelSolution:
-        own = summary.weight[task.members]
-        problem = BoxProblem.of_classes(task.sign, penalty[task.members] / own.sum())
-        part = np.ascontiguousarray(gram[np.ix_(task.members, task.members)])
-        return solve_gram(part, problem, replace(options, cancel=cancel))
-
-    solutions = map_in_threads(solve, tasks, n_jobs, cancel)
-    return _machine(kernel, log_scale, clusters, tasks, solutions)
-
-
 def as_gaussians(summary: GaussianSummary) -> Gaussians:
     """Clusters with the priors P of the paper, shares of all rows."""
     prior = summary.weight / summary.weight.sum()
     return Gaussians(summary.mean, summary.covariance, prior)
 
 
-def _machine(
-    kernel: ClusterKernel,
-    log_scale: float,
-    clusters: Gaussians,
-    tasks: Sequence[Task],
-    solutions: Sequence[KernelSolution],
-) -> ClusterMachine:
-    duals = np.zeros((len(tasks), len(clusters.mean)))
-    for row, task, solution in zip(duals, tasks, solutions, strict=True):
-        row[task.members] = solution.duals
-    support = np.flatnonzero(duals.any(axis=0))
-    certificates = [solution.certificate for solution in solutions]
-    return ClusterMachine(
-        kernel,
-        log_scale,
-        support,
-        clusters.take(support),
-        np.ascontiguousarray(duals[:, support]),
-        np.array([solution.intercept for solution in solutions]),
-        np.array([task.classes for task in tasks], dtype=np.int32).reshape(-1, 2),
-        Endings(
-            np.array([each.status.value for each in certificates], dtype=np.int32),
-            np.array([each.violation for each in certificates]),
-        ),
-        np.array([each.n_iter for each in certificates], dtype=np.int64),
-        np.array([each.relative_gap for each in certificates]),
-    )
+def narrowed(scores: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
+    """Scores in the type of the rows; the paper's form may be beyond float32."""
+    largest = np.finfo(dtype).max
+    return np.clip(scores, -largest, largest).astype(dtype)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from localsvm.estimators import ReducedSVC
+from localsvm.estimators import ReducedModel, ReducedSVC, Reduction
 from localsvm.export._file._common import CLASSIFIER, COLUMNS, KERNEL
 from localsvm.export._file._fields import (
     Classes,
@@ -23,7 +23,7 @@ from localsvm.export._file._fields import (
     floats,
     indices,
 )
-from localsvm.export._file._specs import Fields, Spec
+from localsvm.export._file._specs import Fields, Record, Spec
 from localsvm.export._file._store import Dims, Sink, Source
 
 
@@ -41,19 +41,24 @@ class _Intercept(Field):
         return field.read(plain, place, source, dims)
 
 
-def _check_coef(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
-    kernel = values["_kernel"].name
+def _check_model(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
+    fitted = values["_model"]
+    kernel = fitted.kernel.name
     if model.kernel != kernel:
-        raise ValueError(f"_kernel is {kernel!r}, but the parameter {model.kernel!r}.")
-    expected = dims["columns"] if kernel == "linear" else 0
-    if values["_coef"].shape[1] != expected:
         raise ValueError(
-            f"_coef has {values['_coef'].shape[1]} columns; expected {expected}."
+            f"_model.kernel is {kernel!r}, but the parameter {model.kernel!r}."
         )
-    # With the linear kernel a model of rows in partitions has left them there.
-    n_rows, n_support = values["_support_rows"].shape[0], dims["supports"]
+    expected = dims["columns"] if kernel == "linear" else 0
+    if fitted.coef.shape[1] != expected:
+        raise ValueError(
+            f"_model.coef has {fitted.coef.shape[1]} columns; expected {expected}."
+        )
+    # With the linear kernel a model of rows in blocks has left them there.
+    n_rows, n_support = fitted.support_vectors.shape[0], dims["supports"]
     if n_rows != n_support and (n_rows or kernel != "linear"):
-        raise ValueError(f"_support_rows has {n_rows} rows; expected {n_support}.")
+        raise ValueError(
+            f"_model.support_vectors has {n_rows} rows; expected {n_support}."
+        )
 
 
 _LINEAR: Fields = {
@@ -70,22 +75,29 @@ SPECS = (
         "classifier",
         {
             **CLASSIFIER,
-            "_kernel": KERNEL,
+            "C_": Number(0.0),
             "gamma_": Number(0.0),
             "method_": Told(),
             "support_": indices("supports"),
-            "dual_coef_": doubles("tasks", "supports"),
-            "intercept_": doubles("tasks"),
-            "_support_rows": Rows("support_rows", "columns"),
-            "_coef": doubles("tasks", "weights"),
+            "n_support_": indices("classes"),
+            "_model": Record(
+                ReducedModel,
+                kernel=KERNEL,
+                support_vectors=Rows("support_rows", "columns"),
+                dual_coef=doubles("tasks", "supports"),
+                coef=doubles("tasks", "weights"),
+                intercept=doubles("tasks"),
+            ),
             "n_rows_used_": Told(),
             "passes_": indices("tasks"),
             "violation_": Number(finite=False),
+            "duality_gap_": Number(finite=False),
             "exact_": Flag(),
             "n_iter_": Whole(1),
             "dual_objective_": doubles("tasks", finite=False),
         },
-        check=_check_coef,
+        check=_check_model,
     ),
+    Spec(Reduction, "reduction"),
     *(Spec(cls, "linear", _LINEAR) for cls in (LinearSVC, LogisticRegression)),
 )

@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from localsvm.estimators import GlobalModel, LocalSVC, LocalSVCCV, NeighborSVC, Router
+from localsvm.estimators import (
+    GlobalModel,
+    LocalModel,
+    LocalSVC,
+    LocalSVCCV,
+    NeighborIndex,
+    NeighborSVC,
+    Router,
+)
 from localsvm.export._file._common import (
     KERNEL,
     MAPPED_CLASSIFIER,
@@ -67,15 +75,17 @@ _LOCAL: Fields = {
     "global_model_": Maybe(
         Part("classifier", "linear", "pipeline", columns="mapped_columns")
     ),
+    "C_": Number(0.0, above=True),
+    "n_support_": indices("classes"),
     "center_indices_": indices("regions"),
     "n_neighbors_": Whole(1),
     "n_assigned_": Whole(1),
 }
-# What the models tell, and the global model with its classes.
+# What the model tells, of which the parts are written.
 _TOLD_BY_MODELS = frozenset(
     (
-        *("n_constant_regions_", "n_support_", "gamma_", "C_", "duality_gap_"),
-        *("violation_", "n_iter_", "_global"),
+        *("n_constant_regions_", "gamma_", "region_gamma_", "region_C_"),
+        *("duality_gap_", "violation_", "n_iter_", "_model"),
     )
 )
 
@@ -119,17 +129,37 @@ def _rows_of(router: Any) -> Any:
     return router.rows if isinstance(router, Router) else router["rows"]
 
 
+def _take_local(values: dict[str, Any]) -> dict[str, Any]:
+    """Parts of the model, next to the other attributes."""
+    model: LocalModel = values["_model"]
+    return values | {
+        "_kernel": model.kernel,
+        "_support_rows": model.support_rows,
+        "_models": model.models,
+        "_router": model.router,
+    }
+
+
+_PARTS = ("_kernel", "_support_rows", "_models", "_router")
+
+
 def _make_local(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
-    del dims
-    vars(unfitted).update(values)
+    vars(unfitted).update({n: v for n, v in values.items() if n not in _PARTS})
     router = values["_router"]
-    unfitted._router = Router(
-        router["rows"], router["search"](router["rows"]), router["regions"]
-    )
-    unfitted._global = None
+    prior = None
     if values["shrink_"] > 0:
-        unfitted._global = GlobalModel(values["global_model_"], values["classes_"])
-    unfitted._describe(values["_models"])
+        prior = GlobalModel(values["global_model_"], values["classes_"])
+    unfitted._describe(
+        LocalModel(
+            values["_models"],
+            values["_support_rows"],
+            values["_kernel"],
+            Router(router["rows"], router["search"](router["rows"]), router["regions"]),
+            dims["classes"],
+            prior,
+            values["shrink_"],
+        )
+    )
     return unfitted
 
 
@@ -137,19 +167,32 @@ def _check_neighbor(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
     k = values["n_neighbors_"]
     if k > dims["training_rows"]:
         raise ValueError("n_neighbors_ is more than there are rows.")
-    every = model.max_iter == "auto" and k == dims["training_rows"]
-    check_ends(model.tol, not every and model.max_iter != -1)
+    # Without a limit, all rows get the generous one.
+    every = model.max_iter is None and k == dims["training_rows"]
+    check_ends(model.tol, not every)
+
+
+def _take_neighbor(values: dict[str, Any]) -> dict[str, Any]:
+    """Parts of the index, next to the other attributes."""
+    index: NeighborIndex = values["_index"]
+    local = index.local
+    return values | {"_kernel": local.kernel, "_rows": index.rows, "_local": local}
 
 
 def _make_neighbor(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
-    vars(unfitted).update(values)
-    kernel, local = values["_kernel"], values["_local"]
-    rows = values["_rows"]
-    unfitted._rows = TrainingRows.weighted(
-        rows["X"], rows["class_index"], rows["penalty_weight"], dims["classes"]
+    parts = ("_kernel", "_rows", "_local", "search_")
+    vars(unfitted).update({n: v for n, v in values.items() if n not in parts})
+    rows, local = values["_rows"], values["_local"]
+    unfitted._index = NeighborIndex(
+        TrainingRows.weighted(
+            rows["X"], rows["class_index"], rows["penalty_weight"], dims["classes"]
+        ),
+        values["search_"](rows["X"]),
+        values["n_neighbors_"],
+        LocalKernel(values["_kernel"], local["C"], local["local_gamma"]),
     )
-    unfitted._local = LocalKernel(kernel, local["C"], local["local_gamma"])
-    unfitted.search_ = values["search_"](unfitted._rows.X)
+    unfitted.search_ = unfitted._index.search
+    unfitted.C_, unfitted.gamma_ = local["C"], values["_kernel"].gamma
     return unfitted
 
 
@@ -159,6 +202,7 @@ SPECS = (
         "classifier",
         _LOCAL,
         left_out=_TOLD_BY_MODELS,
+        take=_take_local,
         check=_check_local,
         make=_make_local,
     ),
@@ -167,6 +211,7 @@ SPECS = (
         "classifier",
         {**_LOCAL, **SEARCHED},
         left_out=_TOLD_BY_MODELS,
+        take=_take_local,
         check=_check_local,
         make=_make_local,
     ),
@@ -188,6 +233,8 @@ SPECS = (
             "n_neighbors_": Whole(1),
             "n_iter_": Whole(1),
         },
+        left_out=frozenset({"_index", "C_", "gamma_"}),
+        take=_take_neighbor,
         check=_check_neighbor,
         make=_make_neighbor,
     ),

@@ -9,8 +9,10 @@ import numpy as np
 
 from localsvm.estimators import (
     CenterGate,
+    LinearGate,
     MixtureModel,
     MixtureSVC,
+    PaperGate,
     SoftmaxGate,
     TwoLevelGate,
 )
@@ -23,6 +25,7 @@ from localsvm.export._file._fields import (
     Whole,
     Word,
     doubles,
+    indices,
 )
 from localsvm.export._file._objects import Part
 from localsvm.export._file._specs import Either, Record, Several, Spec
@@ -34,9 +37,9 @@ _TINY = float(np.finfo(np.float64).tiny)
 def _one_level(axis: str) -> Either:
     return Either(
         softmax=(
-            SoftmaxGate,
+            LinearGate,
             Record(
-                SoftmaxGate,
+                LinearGate,
                 coef=doubles(axis, "mapped_columns"),
                 intercept=doubles(axis),
             ),
@@ -78,7 +81,7 @@ class _Precision(Word):
 
 
 _GATE = Either(
-    one=((SoftmaxGate, CenterGate), _one_level("regions")),
+    one=((LinearGate, CenterGate), _one_level("regions")),
     two=(
         TwoLevelGate,
         Record(
@@ -89,6 +92,8 @@ _GATE = Either(
     ),
 )
 SPECS = (
+    Spec(SoftmaxGate, "gate"),
+    Spec(PaperGate, "gate"),
     Spec(
         MixtureSVC,
         "classifier",
@@ -103,15 +108,17 @@ SPECS = (
                 intercept=doubles("regions", "tasks"),
                 dtype=_Precision("float32", "float64"),
             ),
-            "n_components_": Whole(1, dim="regions"),
             "component_mass_": doubles("regions"),
             "history_": Report(),
+            "n_em_steps_": Whole(0),
+            "em_step_": Whole(0),
             "n_iter_": Whole(0),
             "converged_": Flag(),
             "C_": Number(0.0),
             "tau_": Number(0.0),
             "intercept_scaling_": Number(),
             "duality_gap_": Number(finite=False),
+            "n_support_": indices("classes"),
         },
         check=_check_groups,
     ),

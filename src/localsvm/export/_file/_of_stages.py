@@ -123,7 +123,7 @@ def _check_quantiles(quantiles: QuantileMap) -> None:
 def _make(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
     del dims
     vars(unfitted).update(values)
-    unfitted.metric_ = values["_preparation"].metric
+    unfitted.gradient_metric_ = values["_preparation"].metric
     return unfitted
 
 
@@ -147,7 +147,7 @@ SPECS = (
             "best_params_": Report(),
             "selection_": Report(),
         },
-        left_out=frozenset({"metric_"}),
+        left_out=frozenset({"gradient_metric_"}),
         check=_check,
         make=_make,
     ),

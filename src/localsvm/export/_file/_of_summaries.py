@@ -7,10 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from localsvm._clock import StageClock
 from localsvm.cluster import GaussianSummary, ThresholdClustering
-from localsvm.estimators import ClusterMachine, SupportClusterSVC, as_gaussians
-from localsvm.export._file._common import COLUMNS, RANGES, check_ends
+from localsvm.estimators import (
+    ClusterMachine,
+    SupportClusterFit,
+    SupportClusterSVC,
+    as_gaussians,
+)
+from localsvm.export._file._common import COLUMNS, RANGES
 from localsvm.export._file._fields import (
     Classes,
     Field,
@@ -80,8 +84,9 @@ class _Streams(Field):
 
 def _check(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
     summary, classes = values["summary_"], values["classes_"]
-    if values["_machine"] is None:
-        check_ends(model.tol, model.max_iter != -1)
+    del model
+    if values["_machine"] is None and len(classes) > 1:
+        raise ValueError("_machine is missing; expected one of several classes.")
     if not np.isin(np.asarray(summary.label), classes).all():
         raise ValueError("summary_.label has labels that are not in classes_.")
     streams = values["_streams"]
@@ -112,20 +117,42 @@ def _check_machine(machine: ClusterMachine, dims: Dims) -> None:
 
 def _make(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
     del dims
-    vars(unfitted).update(values)
+    own = {name: values[name] for name in (*COLUMNS, *RANGES) if name in values}
+    vars(unfitted).update(own)
     summary, machine = values["summary_"], values["_machine"]
     if machine is not None:
         clusters = as_gaussians(summary).take(machine.support)
-        unfitted._machine = ClusterMachine(**vars(machine) | {"clusters": clusters})
-    elif len(values["classes_"]) > 1:
-        # Files of earlier versions hold streams whose SVM was not learned yet.
-        unfitted._machine = unfitted._learn(StageClock(unfitted.max_time))
+        machine = ClusterMachine(**vars(machine) | {"clusters": clusters})
+    fit = SupportClusterFit(
+        values["classes_"],
+        summary,
+        machine,
+        values["_streams"],
+        values["_classes_named"],
+    )
+    unfitted._store(fit, values["fit_report_"])
     return unfitted
 
 
 def _machine_without_clusters(**parts: Any) -> ClusterMachine:
     return ClusterMachine(**parts, clusters=None)  # type: ignore[arg-type]
 
+
+# Attributes that follow from the summary and the machine.
+_DERIVED = (
+    "n_regions_",
+    "region_sizes_",
+    "region_class_counts_",
+    "support_",
+    "support_weights_",
+    "intercept_",
+    "n_support_",
+    "gamma_",
+    "log_scale_",
+    "duality_gap_",
+    "violation_",
+    "n_iter_",
+)
 
 SPECS = (
     Spec(
@@ -169,6 +196,7 @@ SPECS = (
             "_streams": _Streams(),
             "_classes_named": Flag(),
         },
+        left_out=frozenset(_DERIVED),
         check=_check,
         make=_make,
     ),

@@ -78,8 +78,7 @@ def check_exportable(model: Any) -> None:
 def answer(graph: Graph, rows: Tensor, model: Any) -> Answer:
     """Let a fitted estimator answer rows."""
     check_exportable(model)
-    if model._takes_metric:
-        rows = map_by_metric(graph, rows, model.metric_)
+    rows = map_by_metric(graph, rows, getattr(model, "metric_", None))
     if model.n_features_in_ == 1:
         # onnxruntime merges the scale of a single column into a matrix product that
         # follows, rounded to float32. This stands between the two.

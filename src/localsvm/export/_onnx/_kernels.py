@@ -19,15 +19,16 @@ from localsvm.kernels import Kernel
 @answers(ReducedSVC)
 def reduced_answer(graph: Graph, rows: Tensor, model: ReducedSVC) -> Answer:
     """Decisions of one class against the rest, or of two classes."""
-    intercept = graph.weight(model.intercept_)
-    if model.kernel == "linear":
-        scores = rows @ graph.weight(model._coef.T) + intercept
+    fitted = model._model
+    intercept = graph.weight(fitted.intercept)
+    if fitted.is_linear:
+        scores = rows @ graph.weight(fitted.coef.T) + intercept
     else:
-        support = model._support_rows
+        support = fitted.support_vectors
         rows = stored_as(rows, support)
-        values = kernel_values(graph, rows, support, model._kernel)
+        values = kernel_values(graph, rows, support, fitted.kernel)
         # The model multiplies kernel values by duals of their own type.
-        scores = values @ graph.weight(model.dual_coef_.T, support.dtype) + intercept
+        scores = values @ graph.weight(fitted.dual_coef.T, support.dtype) + intercept
     return Answer(rounded(scores, graph.rows_dtype))
 
 

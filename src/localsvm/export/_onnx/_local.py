@@ -34,18 +34,19 @@ _MOST_VECTORS_PER_USED = 64
 @answers(LocalSVC, LocalSVCCV)
 def local_answer(graph: Graph, rows: Tensor, model: BaseLocalSVC) -> Answer:
     """Scores by the SVMs of each row's neighbourhood."""
-    dtype = model._support_rows.dtype
-    rows = stored_as(rows, model._support_rows)
-    points = dense(model._support_rows)
-    models = with_distinct_vectors(model._models, points)
+    kept = model._model
+    dtype = kept.support_rows.dtype
+    rows = stored_as(rows, kept.support_rows)
+    points = dense(kept.support_rows)
+    models = with_distinct_vectors(kept.models, points)
     prior = None
-    if model._global is not None:
+    if kept.prior is not None:
         with graph.asked_about(dtype):
-            prior = global_decisions(graph, rows, model._global, model.shrink_)
+            prior = global_decisions(graph, rows, kept.prior, kept.shrink)
     if model.n_regions_ == 1:
         scores = _decide_by_one(graph, rows, model, models, prior)
     else:
-        region = find_neighborhood(graph, rows, model._router)
+        region = find_neighborhood(graph, rows, kept.router)
         scores = _Routed(graph, rows, region, model, models, points).decide(prior)
     return Answer(rounded(scores, dtype))
 
@@ -65,8 +66,8 @@ def _decide_by_one(
     pairs = models.pairs.reshape(-1, 2)
     decisions = rows.columns(0, 1) * 0.0 + models.intercept
     if len(models.support):
-        kernel = replace(model._kernel, gamma=float(models.gamma[0]))
-        support = model._support_rows[models.support]
+        kernel = replace(model._model.kernel, gamma=float(models.gamma[0]))
+        support = model._model.support_rows[models.support]
         coef = models.coef.reshape(len(pairs), -1)
         values = kernel_values(graph, rows, support, kernel)
         decisions = values @ graph.weight(coef.T) + models.intercept
@@ -146,7 +147,7 @@ class _Routed:
 
     def _kernel_values(self, index: Tensor, n_used: int) -> Tensor:
         """Kernel values with the support vectors at the index."""
-        graph, kernel, points = self.graph, self.model._kernel, self.points
+        graph, kernel, points = self.graph, self.model._model.kernel, self.points
         fetches = len(points) > _MOST_VECTORS_PER_USED * n_used
         gamma = graph.weight(self.models.gamma).take(self.region).expand(1)
         if kernel.name == "rbf":

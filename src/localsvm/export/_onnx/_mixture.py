@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from localsvm.estimators import CenterGate, MixtureSVC, SoftmaxGate, TwoLevelGate
+from localsvm.estimators import CenterGate, LinearGate, MixtureSVC, TwoLevelGate
 from localsvm.export._onnx._answer import Answer, answers, rounded
 from localsvm.export._onnx._graph import Graph
 from localsvm.export._onnx._tensor import Tensor
@@ -18,7 +18,7 @@ def mixture_answer(graph: Graph, rows: Tensor, model: MixtureSVC) -> Answer:
     mixture = model._fitted_model()
     n_logits = len(mixture.gate.coef)
     shape = mixture.n_components, mixture.n_tasks
-    slope, offset = mixture._stacked
+    slope, offset = mixture.stacked
     graph.uses(n_logits + 4 * shape[0] * mixture.n_classes)
     values = rows @ graph.weight(slope) + graph.weight(offset)
     log_shares = _log_shares(graph, values.columns(0, n_logits), mixture.gate)
@@ -33,7 +33,7 @@ def mixture_answer(graph: Graph, rows: Tensor, model: MixtureSVC) -> Answer:
 
 
 def _log_shares(graph: Graph, logits: Tensor, gate: Any) -> Tensor:
-    if isinstance(gate, SoftmaxGate):
+    if isinstance(gate, LinearGate):
         return graph.apply("LogSoftmax", logits, axis=1)
     if isinstance(gate, CenterGate):
         return graph.apply("LogSoftmax", logits, axis=1) + np.log(gate.prior)

@@ -72,9 +72,9 @@ def _judge(model: Any) -> tuple[str, str]:
     reached = f"{words} is {number(value, 2)}, tolerance {model.tol:g}"
     if hasattr(model, "converged_"):
         if model.converged_:
-            return f"Converged in {model.n_iter_} steps.", "good"
+            return f"Converged in {model.em_step_} steps.", "good"
         return (
-            f"Stopped by a limit, or when steps gained no more; step {model.n_iter_} "
+            f"Stopped by a limit, or when steps gained no more; step {model.em_step_} "
             "was kept.",
             "open",
         )
@@ -104,6 +104,7 @@ def _facts(model: Any) -> dict[str, str]:
         "duality_gap_": "relative duality gap",
         "violation_": "violation of optimality",
         "tol": "tolerance",
+        "n_em_steps_": "EM steps",
         "n_iter_": "iterations",
         "max_iter": "most iterations",
         "max_time": "most seconds",

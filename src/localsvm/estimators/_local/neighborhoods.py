@@ -1,0 +1,220 @@
+"""Algorithm 1 of FastLSVM: cover the rows, fit an SVM in each neighbourhood."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localsvm._clock import StageClock
+from localsvm._threads import effective_n_jobs
+from localsvm.cluster import NeighborhoodCover, make_search
+from localsvm.estimators._local.kernel import kernel_of
+from localsvm.estimators._local.model import LocalModel, Router
+from localsvm.estimators._local.prior import Prior
+from localsvm.rows import Rows
+from localsvm.solvers import (
+    KernelOptions,
+    LocalKernel,
+    LocalModels,
+    fit_neighborhoods,
+)
+
+_FEWEST_STEPS = 20_000
+_STEPS_PER_ROW = 50
+# The core's own limit: ten million steps, or 100 per row.
+_CORE_LIMIT = -1
+
+
+@dataclass(frozen=True)
+class LocalSettings:
+    """What is fitted, whatever the rows.
+
+    Attributes
+    ----------
+    n_neighbors, n_assigned : int
+        k and k'; no more than all rows are taken.
+    local : LocalKernel
+        Kernel and penalty, or the grid of both that each neighbourhood chooses from.
+    route : {"row", "center"}, default="row"
+    neighbors : str or search object, default="auto"
+    """
+
+    n_neighbors: int
+    n_assigned: int
+    local: LocalKernel
+    route: str = "row"
+    neighbors: Any = "auto"
+
+
+@dataclass(frozen=True)
+class LocalOptions:
+    """How a fit runs; none of it is part of the model that is sought.
+
+    Attributes
+    ----------
+    seed : int
+        Of the order in which rows become centres.
+    tol, cache_size
+        As in :class:`~localsvm.LocalSVC`.
+    max_iter : int or None
+        None is what :meth:`for_neighborhoods` chooses.
+    n_jobs : int or None
+    clock : StageClock
+        Counts the seconds, and stops the solver.
+    """
+
+    seed: int = 0
+    tol: float = 1e-3
+    max_iter: int | None = None
+    cache_size: float = 200.0
+    n_jobs: int | None = None
+    clock: StageClock = field(default_factory=StageClock)
+
+    def for_neighborhoods(self, n_neighbors: int, n_rows: int) -> KernelOptions:
+        """Options of the solver for neighbourhoods of one size.
+
+        Without ``max_iter``: 50 steps per row of a neighbourhood, at least 20,000; for
+        one of all rows, the limit of the core.
+        """
+        max_iter = self.max_iter
+        if max_iter is None:
+            few = n_neighbors < n_rows
+            steps = max(_FEWEST_STEPS, _STEPS_PER_ROW * n_neighbors)
+            max_iter = steps if few else _CORE_LIMIT
+        return KernelOptions(
+            tol=self.tol,
+            max_iter=int(max_iter),
+            n_threads=effective_n_jobs(self.n_jobs),
+            cache_size=self.cache_size,
+            deadline=self.clock.deadline,
+        )
+
+
+@dataclass(frozen=True)
+class LocalFit:
+    """A model, and what is known of the rows that it was fitted to.
+
+    Attributes
+    ----------
+    model : LocalModel
+    C : float
+        Penalty, before a neighbourhood chose a factor.
+    centers : ndarray of shape (n_regions,)
+        Fitted row at the centre of each neighbourhood.
+    labels : ndarray of shape (n_rows,), int32
+        Neighbourhood that each fitted row is assigned to.
+    n_neighbors, n_assigned : int
+        k and k' as used.
+    n_support : ndarray of shape (n_classes,)
+        Rows of each class that are a support vector of any neighbourhood.
+    """
+
+    model: LocalModel
+    C: float
+    centers: NDArray[np.integer[Any]]
+    labels: NDArray[np.int32]
+    n_neighbors: int
+    n_assigned: int
+    n_support: NDArray[np.intp]
+
+    @property
+    def report(self) -> LocalModels:
+        """Certificates, penalties and widths of the neighbourhoods."""
+        return self.model.models
+
+    @property
+    def region_sizes(self) -> NDArray[np.intp]:
+        """Fitted rows that are assigned to each neighbourhood."""
+        return np.bincount(self.labels)
+
+
+def fit_local(
+    rows: Rows,
+    settings: LocalSettings,
+    options: LocalOptions,
+    prior: Prior | None = None,
+) -> LocalFit:
+    """Fit kernel SVMs to the neighbourhoods of a cover of the rows.
+
+    Parameters
+    ----------
+    rows : Rows
+        Distinct rows of positive weight, as ``Rows.merged`` gives them.
+    settings : LocalSettings
+    options : LocalOptions
+    prior : Prior or None, default=None
+        Global model that the local ones add to.
+
+    Returns
+    -------
+    LocalFit
+        Its neighbourhoods have not all been solved to ``tol``: see ``report.endings``.
+    """
+    clock, local = options.clock, settings.local
+    if prior is not None:
+        rows = replace(rows, prior=prior.of_rows)
+    with clock.stage("cover"):
+        cover = cover_neighborhoods(rows.X, settings, options)
+    with clock.stage("solve"):
+        models = fit_neighborhoods(
+            rows,
+            cover.neighborhoods_,
+            local,
+            options.for_neighborhoods(cover.n_neighbors_, rows.n_rows),
+        )
+    with clock.stage("route"):
+        kept, support_rows, router = _keep(rows.X, cover, models, settings.route)
+    model = LocalModel(
+        kept,
+        support_rows,
+        kernel_of(local),
+        router,
+        rows.n_classes,
+        None if prior is None else prior.model,
+        0.0 if prior is None else prior.shrink,
+    )
+    return LocalFit(
+        model,
+        local.C,
+        cover.center_indices_,
+        cover.labels_,
+        cover.n_neighbors_,
+        cover.n_assigned_,
+        count_support(rows.class_index[np.unique(models.support)], rows.n_classes),
+    )
+
+
+def count_support(class_index: NDArray[np.int32], n_classes: int) -> NDArray[np.intp]:
+    """Count distinct support vectors by class."""
+    return np.bincount(class_index, minlength=n_classes)
+
+
+def cover_neighborhoods(
+    X: Any, settings: LocalSettings, options: LocalOptions
+) -> NeighborhoodCover:
+    """Lines 4-9 and 11-17, in the feature space of the kernel."""
+    k = min(settings.n_neighbors, X.shape[0])
+    neighbors, kernel = settings.neighbors, kernel_of(settings.local)
+    if not kernel.keeps_euclidean_order:
+        neighbors = make_search(neighbors, X, k, kernel)
+    return NeighborhoodCover(
+        k,
+        n_assigned=min(settings.n_assigned, k),
+        neighbors=neighbors,
+        random_state=options.seed,
+        n_jobs=options.n_jobs,
+    ).fit(X)
+
+
+def _keep(
+    X: Any, cover: NeighborhoodCover, models: LocalModels, route: str
+) -> tuple[LocalModels, Any, Router]:
+    """Models, the rows that they point to, and the way to them."""
+    if route == "row":
+        return models, X, Router(X, cover.router_, cover.labels_)
+    kept, support = models.compact()
+    router = Router.to_centers(X[cover.center_indices_], cover.neighbors)
+    return kept, X[support], router
