@@ -246,6 +246,12 @@ class NeighborSVC(BaseKernelClassifier):
         self.n_iter_ = 1
         self.fit_report_ = clock.seconds
 
+    def _n_rows_without_regions(self) -> int:
+        return int(self.n_neighbors_)
+
+    def _class_counts(self, X: Any, region: int | None) -> NDArray[Any] | None:
+        return np.asarray(self.neighborhood_class_counts(X)[0])
+
     def _decide(self, X: Any) -> NDArray[Any]:
         scores, endings = self._index.decide(
             X, self._options(0, StageClock(self.max_time))

@@ -516,6 +516,9 @@ class MixtureSVC(BaseLocalClassifier):
         model: MixtureModel = self._model
         return model
 
+    def _is_curved(self, region: int | None) -> bool:
+        return True
+
     def _decide(self, X: Any) -> NDArray[Any]:
         return self._fitted_model().decide(X, self.n_jobs)
 

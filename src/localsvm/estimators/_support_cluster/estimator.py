@@ -532,6 +532,15 @@ class SupportClusterSVC(BaseLocalClassifier):
             )
         return self._machine
 
+    def _has_votes(self, region: int | None) -> bool:
+        return len(self.classes_) > 2 and self.multi_class == "ovo"
+
+    def _region_points(self) -> NDArray[Any]:
+        return np.asarray(self.summary_.mean)
+
+    def _region_centers(self) -> NDArray[Any]:
+        return self._region_points()
+
     def _decide(self, X: Any) -> NDArray[Any]:
         machine, n_classes = self._fitted_machine(), len(self.classes_)
         if len(machine.pairs) == 0:
