@@ -16,8 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from threadpoolctl import threadpool_limits
 
-from localsvm import ClusteredSVC, ClusteredSVCCV
+from localsvm import ClusteredSVC
 from localsvm.data import load_task
+from localsvm.estimators import ClusteredSVCCV
 
 TASKS = {"usps_odd_even": 60, "ijcnn1": None, "mnist_3v8": 60}
 N_CLUSTERS = [8, 50, 200]

@@ -14,8 +14,9 @@ import numpy as np
 from records import save, show
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
-from localsvm import LocalSVC, LocalSVCCV
+from localsvm import LocalSVC
 from localsvm.data import load_task, make_2spiral
+from localsvm.estimators import LocalSVCCV
 
 N_ROWS = 30_000
 SIZES = [50, 100, 200]

@@ -19,8 +19,9 @@ from sklearn.base import clone
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
-from localsvm import ClusteredSVC, LocallyLinearSVC
+from localsvm import ClusteredSVC
 from localsvm.data import load_task
+from localsvm.estimators import LocallyLinearSVC
 
 SEEDS = range(3)
 INVERSE = LocallyLinearSVC()

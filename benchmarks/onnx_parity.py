@@ -32,7 +32,6 @@ from threadpoolctl import threadpool_limits
 
 from localsvm import (
     ClusteredSVC,
-    LocallyLinearSVC,
     LocalSVC,
     MixtureSVC,
     ReducedSVC,
@@ -40,6 +39,7 @@ from localsvm import (
     SupportClusterSVC,
 )
 from localsvm.data import load_benchmark
+from localsvm.estimators import LocallyLinearSVC
 from localsvm.export import to_onnx
 
 DATA = ("svmguide1", "ijcnn1", "usps", "adult", "covtype", "mnist")

@@ -12,15 +12,14 @@ from sklearn.svm import LinearSVC
 
 from localsvm import (
     ClusteredSVC,
-    LocallyLinearSVC,
     LocalSVC,
     MixtureSVC,
-    NeighborSVC,
     ReducedSVC,
     StagedSVC,
     SupportClusterSVC,
 )
 from localsvm.data import make_two_spirals
+from localsvm.estimators import LocallyLinearSVC, NeighborSVC
 
 X, y = make_two_spirals(1000, random_state=0)
 X_test, y_test = make_two_spirals(4000, random_state=1)

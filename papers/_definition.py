@@ -57,6 +57,8 @@ class Part:
 
     def _find(self) -> Any:
         module, _, name = self.path.rpartition(".")
+        # Records name the library alone; not all of its classifiers are in its top.
+        module = "localsvm.estimators" if module == "localsvm" else module
         try:
             return getattr(import_module(module), name, None)
         except ModuleNotFoundError:

@@ -78,7 +78,7 @@ def clustered_search(
 
     The grid may have ``C``, ``global_reg`` and ``n_regions``.
     """
-    from localsvm import ClusteredSVCCV
+    from localsvm.estimators import ClusteredSVCCV
 
     params = dict(method.estimator.params)
     fixed = {name: params.pop(name, None) for name in _CLUSTERED_GRID}

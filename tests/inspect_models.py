@@ -8,15 +8,17 @@ from sklearn.datasets import make_classification
 
 from localsvm import (
     ClusteredSVC,
-    ClusteredSVCCV,
-    LocallyLinearSVC,
     LocalSVC,
-    LocalSVCCV,
     MixtureSVC,
-    NeighborSVC,
     ReducedSVC,
     StagedSVC,
     SupportClusterSVC,
+)
+from localsvm.estimators import (
+    ClusteredSVCCV,
+    LocallyLinearSVC,
+    LocalSVCCV,
+    NeighborSVC,
 )
 
 N_FEATURES = 5

@@ -31,13 +31,9 @@ from sklearn.svm import LinearSVC
 
 from localsvm import (
     ClusteredSVC,
-    ClusteredSVCCV,
     GradientMetric,
-    LocallyLinearSVC,
     LocalSVC,
-    LocalSVCCV,
     MixtureSVC,
-    NeighborSVC,
     ReducedSVC,
     StagedSVC,
     SupportClusterSVC,
@@ -51,7 +47,15 @@ from localsvm.cluster import (
     ThresholdClustering,
 )
 from localsvm.data import TableEncoder
-from localsvm.estimators import PaperGate, Reduction, SoftmaxGate
+from localsvm.estimators import (
+    ClusteredSVCCV,
+    LocallyLinearSVC,
+    LocalSVCCV,
+    NeighborSVC,
+    PaperGate,
+    Reduction,
+    SoftmaxGate,
+)
 from localsvm.kernels import Kernel
 
 # Golden files hold models of these rows: they stay as they are.

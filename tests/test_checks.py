@@ -6,17 +6,19 @@ from sklearn.base import clone
 
 from localsvm import (
     ClusteredSVC,
-    ClusteredSVCCV,
-    LocallyLinearSVC,
     LocalSVC,
-    LocalSVCCV,
     MixtureSVC,
-    NeighborSVC,
     ReducedSVC,
     StagedSVC,
     SupportClusterSVC,
 )
 from localsvm.cluster import NeighborhoodCover, ParallelKMeans, SampledKMeans
+from localsvm.estimators import (
+    ClusteredSVCCV,
+    LocallyLinearSVC,
+    LocalSVCCV,
+    NeighborSVC,
+)
 
 ESTIMATORS = [
     ClusteredSVC(2),

@@ -6,13 +6,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from localsvm import (
     ClusteredSVC,
-    ClusteredSVCCV,
     GradientMetric,
-    LocallyLinearSVC,
     LocalSVC,
-    LocalSVCCV,
     MixtureSVC,
-    NeighborSVC,
     ReducedSVC,
     StagedSVC,
     SupportClusterSVC,
@@ -25,7 +21,15 @@ from localsvm.cluster import (
     ThresholdClustering,
 )
 from localsvm.data import TableEncoder
-from localsvm.estimators import METHODS, Reduction, SoftmaxGate
+from localsvm.estimators import (
+    METHODS,
+    ClusteredSVCCV,
+    LocallyLinearSVC,
+    LocalSVCCV,
+    NeighborSVC,
+    Reduction,
+    SoftmaxGate,
+)
 
 WEIGHT_CHECKS = (
     "check_sample_weight_equivalence_on_dense_data",

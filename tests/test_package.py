@@ -32,6 +32,19 @@ PUBLIC = [
 ARGUMENTS = {KernelNeighbors: (Kernel("poly"),), ShortListNeighbors: (PCA(2),)}
 
 
+def test_submodules_are_imported_when_they_are_used():
+    code = (
+        "import sys, localsvm; late = ('localsvm.inspect', 'localsvm.tune'); "
+        "assert not set(late) & set(sys.modules); "
+        "localsvm.inspect.explain, localsvm.tune.race; "
+        "assert set(late) <= set(sys.modules); "
+        "assert {'inspect', 'serve', 'StagedSVC'} <= set(dir(localsvm))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(AttributeError, match="has no attribute 'NeighborSVC'"):
+        localsvm.NeighborSVC  # noqa: B018
+
+
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_examples_in_docstrings_run(module):
     assert doctest.testmod(module).failed == 0

@@ -1,4 +1,8 @@
-"""Large non-linear classification by many small SVMs instead of one big one."""
+"""Large non-linear classification by many small SVMs instead of one big one.
+
+The names below are enough for most uses; searches and rarer methods are in
+``localsvm.estimators``. All are imported when they are first used.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -6,14 +10,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from localsvm.estimators import (
         ClusteredSVC,
-        ClusteredSVCCV,
-        GeneralizationBound,
         GradientMetric,
-        LocallyLinearSVC,
         LocalSVC,
-        LocalSVCCV,
         MixtureSVC,
-        NeighborSVC,
         ReducedSVC,
         StagedSVC,
         SupportClusterSVC,
@@ -22,14 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ClusteredSVC",
-    "ClusteredSVCCV",
-    "GeneralizationBound",
     "GradientMetric",
     "LocalSVC",
-    "LocalSVCCV",
-    "LocallyLinearSVC",
     "MixtureSVC",
-    "NeighborSVC",
     "ReducedSVC",
     "StagedSVC",
     "SupportClusterSVC",
@@ -38,10 +32,16 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 _FILES = ("load", "save")
+_SUBMODULES = (
+    *("cluster", "data", "engine", "estimators", "exceptions", "export", "federated"),
+    *("inspect", "kernels", "serve", "tune"),
+)
 
 
 def __getattr__(name: str) -> Any:
-    """Import an estimator when it is first used: the command line is quick to start."""
+    """Import a name when it is first used: the command line is quick to start."""
+    if name in _SUBMODULES:
+        return import_module(f"{__name__}.{name}")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     folder = "export" if name in _FILES else "estimators"
@@ -49,4 +49,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_SUBMODULES})

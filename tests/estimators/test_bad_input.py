@@ -12,9 +12,10 @@ from sklearn.cluster import DBSCAN
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 
-from localsvm import ClusteredSVC, ClusteredSVCCV
+from localsvm import ClusteredSVC
 from localsvm.cluster import SampledKMeans
 from localsvm.data import TableEncoder
+from localsvm.estimators import ClusteredSVCCV
 
 
 @pytest.fixture

@@ -7,18 +7,20 @@ from sklearn.base import clone
 from conftest import store
 from localsvm import (
     ClusteredSVC,
-    ClusteredSVCCV,
-    LocallyLinearSVC,
     LocalSVC,
-    LocalSVCCV,
     MixtureSVC,
-    NeighborSVC,
     ReducedSVC,
     StagedSVC,
     SupportClusterSVC,
 )
 from localsvm.engine import Batches
-from localsvm.estimators import METHODS
+from localsvm.estimators import (
+    METHODS,
+    ClusteredSVCCV,
+    LocallyLinearSVC,
+    LocalSVCCV,
+    NeighborSVC,
+)
 
 MODELS = {
     type(each).__name__: each

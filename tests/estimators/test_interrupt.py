@@ -10,15 +10,18 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from localsvm import ClusteredSVC, LocallyLinearSVC
+from localsvm import ClusteredSVC
+from localsvm.estimators import LocallyLinearSVC
 
 # Noise labels and a huge C: the solver would run for hours. {prepare} makes `model`,
 # {call} is what takes so long.
 LONG_FIT = """
 import os, signal, sys, threading, time
 import numpy as np
-from localsvm import ClusteredSVC, ClusteredSVCCV, LocalSVC, LocalSVCCV, NeighborSVC
-from localsvm import LocallyLinearSVC, MixtureSVC, ReducedSVC, SupportClusterSVC
+from localsvm import ClusteredSVC, LocalSVC
+from localsvm.estimators import ClusteredSVCCV, LocalSVCCV, NeighborSVC
+from localsvm import MixtureSVC, ReducedSVC, SupportClusterSVC
+from localsvm.estimators import LocallyLinearSVC
 from localsvm.estimators import SoftmaxGate
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal((30_000, 40)), rng.integers(0, {n_classes}, 30_000)

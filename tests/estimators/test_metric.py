@@ -12,12 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
 from conftest import store
-from localsvm import (
-    ClusteredSVC,
+from localsvm import ClusteredSVC, GradientMetric, LocalSVC
+from localsvm.estimators import (
     ClusteredSVCCV,
-    GradientMetric,
     LocallyLinearSVC,
-    LocalSVC,
     LocalSVCCV,
     NeighborSVC,
 )

@@ -10,8 +10,9 @@ from sklearn.frozen import FrozenEstimator
 
 import localsvm
 from forged_files import forge, sealed
-from localsvm import ClusteredSVC, NeighborSVC
+from localsvm import ClusteredSVC
 from localsvm._plain_file import write_plain_file
+from localsvm.estimators import NeighborSVC
 from localsvm.export import describe_file
 from memory_growth import memory_growth
 from model_file_data import DATA, fitted, rows_of

@@ -11,7 +11,8 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.svm import SVC
 
 import localsvm
-from localsvm import ClusteredSVC, ClusteredSVCCV
+from localsvm import ClusteredSVC
+from localsvm.estimators import ClusteredSVCCV
 from localsvm.export import describe_file
 from model_file_data import DATA, fitted
 

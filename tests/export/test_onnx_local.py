@@ -8,8 +8,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestNeighbors
 from sklearn.svm import SVC
 
-from localsvm import LocalSVC, LocalSVCCV, ReducedSVC
+from localsvm import LocalSVC, ReducedSVC
 from localsvm.cluster import ShortListNeighbors
+from localsvm.estimators import LocalSVCCV
 from localsvm.export import to_onnx
 from localsvm.export._onnx import _local
 from onnx_data import (

@@ -12,8 +12,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import localsvm
-from localsvm import ClusteredSVC, LocalSVC, NeighborSVC, ReducedSVC, StagedSVC
+from localsvm import ClusteredSVC, LocalSVC, ReducedSVC, StagedSVC
 from localsvm.data import make_xor
+from localsvm.estimators import NeighborSVC
 from localsvm.export import to_onnx, write_onnx
 from onnx_data import open_session, run
 

@@ -21,15 +21,9 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from localsvm import (
-    ClusteredSVC,
-    GradientMetric,
-    LocallyLinearSVC,
-    LocalSVC,
-    MixtureSVC,
-    StagedSVC,
-)
+from localsvm import ClusteredSVC, GradientMetric, LocalSVC, MixtureSVC, StagedSVC
 from localsvm.data import TableEncoder, read_table, sample_path
+from localsvm.estimators import LocallyLinearSVC
 from localsvm.export import onnx_inputs, register_converters, to_onnx
 from onnx_data import assert_same, run
 

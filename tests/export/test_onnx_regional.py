@@ -7,9 +7,10 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import PolynomialFeatures
 
-from localsvm import ClusteredSVC, ClusteredSVCCV, GradientMetric, LocallyLinearSVC
+from localsvm import ClusteredSVC, GradientMetric
 from localsvm.cluster import PDDP, ThresholdClustering
 from localsvm.data import make_xor
+from localsvm.estimators import ClusteredSVCCV, LocallyLinearSVC
 from localsvm.export import to_onnx
 from onnx_data import assert_same, assert_same_beside_borders, run
 

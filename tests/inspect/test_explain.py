@@ -11,7 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from localsvm import ClusteredSVC, ClusteredSVCCV
+from localsvm import ClusteredSVC
+from localsvm.estimators import ClusteredSVCCV
 from localsvm.inspect import explain
 
 N_FEATURES = 9

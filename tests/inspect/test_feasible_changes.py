@@ -16,12 +16,12 @@ from localsvm import (
     ClusteredSVC,
     LocalSVC,
     MixtureSVC,
-    NeighborSVC,
     ReducedSVC,
     StagedSVC,
     SupportClusterSVC,
 )
 from localsvm.data import TableEncoder, _benchmarks, sample_path
+from localsvm.estimators import NeighborSVC
 from localsvm.inspect import explain
 
 METHODS = {

@@ -16,16 +16,15 @@ from sklearn.preprocessing import StandardScaler
 
 from localsvm import (
     ClusteredSVC,
-    LocallyLinearSVC,
     LocalSVC,
     MixtureSVC,
-    NeighborSVC,
     ReducedSVC,
     StagedSVC,
     SupportClusterSVC,
 )
 from localsvm._progress import listening
 from localsvm.data import RowSketch, row_hashes
+from localsvm.estimators import LocallyLinearSVC, NeighborSVC
 from localsvm.inspect import compare_peers, region_table, score_model, write_report
 from localsvm.inspect._report import _text, _write
 from localsvm.inspect._report._certificate import certify

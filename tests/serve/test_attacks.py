@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import localsvm
-from localsvm import NeighborSVC
+from localsvm.estimators import NeighborSVC
 from serve_data import tensor, xor_model
 from served_process import serving
 

@@ -38,11 +38,12 @@ from localsvm.engine import (
     predict_lazily,
 )
 from localsvm.estimators._metric import METRICS, fit_metric, in_columns, map_rows
+from localsvm.estimators._views import ViewMixin
 from localsvm.rows import Rows
 from localsvm.solvers import Status
 
 
-class BaseLocalClassifier(ClassifierMixin, BaseEstimator, ABC):
+class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
     """Template of a classifier: validate, map, fit; change nothing if that fails.
 
     A method implements ``_check_parameters``, ``_fit`` and ``_decide``, which see rows

@@ -110,6 +110,7 @@ METHODS = (
         golden="clustered-cv",
         is_command=False,
         is_candidate=False,
+        is_top_level=False,
     ),
     MethodInfo(
         name="local",
@@ -132,6 +133,7 @@ METHODS = (
         golden="local-cv",
         is_command=False,
         is_candidate=False,
+        is_top_level=False,
     ),
     MethodInfo(
         name="neighbor",
@@ -146,6 +148,7 @@ METHODS = (
         "fits them beforehand, and can.",
         is_command=False,
         is_candidate=False,
+        is_top_level=False,
     ),
     MethodInfo(
         name="mixture",
@@ -186,6 +189,7 @@ METHODS = (
         reason="codes that sum to one",
         guide="locally_linear",
         golden="anchors",
+        is_top_level=False,
         on_blocks="as `ClusteredSVC`",
     ),
 )

@@ -10,7 +10,6 @@ from scipy import sparse
 
 from localsvm._threads import single_threaded_libraries
 from localsvm.data import as_frame
-from localsvm.estimators import NeighborSVC
 from localsvm.inspect._explanation import ColumnContribution, Explanation, Margin
 from localsvm.inspect._free_columns import fixed_columns
 from localsvm.inspect._local_function import LocalFunction
@@ -212,25 +211,20 @@ class _Explainer:
         if region is not None:
             sizes = estimator.region_sizes_
             return round(float(sizes[region])) if region < len(sizes) else 0
-        if isinstance(estimator, NeighborSVC):
-            return int(estimator.n_neighbors_)
-        return len(estimator.support_)
+        return int(estimator._n_rows_without_regions())
 
     def _has_all_rows(self, region: int | None) -> bool:
         """Whether a region has all rows that any region has."""
-        sizes = getattr(self.view.estimator, "region_sizes_", ())
+        sizes: Any = getattr(self.view.estimator, "region_sizes_", ())
         if region is None or region >= len(sizes):
             return False
-        stages = getattr(self.view.estimator, "region_stage_", np.ones(len(sizes)))
-        return bool(sizes[region] == sizes[stages == 1].sum())
+        stages = self.view.estimator._region_stages()
+        first = sizes if stages is None else sizes[stages == 1]
+        return bool(sizes[region] == first.sum())
 
     def _class_counts(self, row: int, region: int | None) -> dict[Any, float]:
-        estimator = self.view.estimator
-        if isinstance(estimator, NeighborSVC):
-            counts = estimator.neighborhood_class_counts(self.rows[[row]])[0]
-        elif region is not None and region < estimator.n_regions_:
-            counts = estimator.region_class_counts_[region]
-        else:
+        counts = self.view.estimator._class_counts(self.rows[[row]], region)
+        if counts is None:
             return {}
         return dict(zip(self.view.classes.tolist(), map(float, counts), strict=True))
 

@@ -10,15 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.estimators import (
-    LocalSVC,
-    LocalSVCCV,
-    MixtureSVC,
-    NeighborSVC,
-    StagedSVC,
-    SupportClusterSVC,
-)
-
 Floats = NDArray[np.float64]
 # Of points that are worked on at once.
 _BLOCK_VALUES = 1 << 22
@@ -82,26 +73,11 @@ class LocalView:
 
     def is_curved(self, region: int | None) -> bool:
         """Whether a kernel SVM decides in a region, or a mixture of linear ones."""
-        estimator = self.estimator
-        if isinstance(estimator, MixtureSVC):
-            return True
-        if isinstance(estimator, StagedSVC):
-            return bool(estimator.region_stage_[region] == 2)
-        if isinstance(estimator, (LocalSVC, LocalSVCCV, NeighborSVC)):
-            # Votes of several classes are not linear even if each of them is.
-            return estimator.kernel != "linear" or len(self.classes) > 2
-        return not hasattr(estimator, "coef_")
+        return bool(self.estimator._is_curved(region))
 
     def has_votes(self, region: int | None) -> bool:
         """Whether scores are votes, whose differences are no distances."""
-        estimator = self.estimator
-        if len(self.classes) == 2:
-            return False
-        if isinstance(estimator, StagedSVC):
-            return bool(estimator.region_stage_[region] == 2)
-        if isinstance(estimator, SupportClusterSVC):
-            return bool(estimator.multi_class == "ovo")
-        return isinstance(estimator, (LocalSVC, LocalSVCCV, NeighborSVC))
+        return bool(self.estimator._has_votes(region))
 
 
 def leads(scores: Floats) -> Floats:

@@ -12,7 +12,6 @@ from scipy import ndimage, sparse
 from sklearn.decomposition import PCA
 
 from localsvm.data import as_frame
-from localsvm.estimators import SupportClusterSVC
 from localsvm.inspect._opened import OpenedModel
 from localsvm.inspect._region_table import as_matrix
 
@@ -118,12 +117,9 @@ def two_columns(X: Any) -> Floats | None:
 
 def centers_of_regions(opened: OpenedModel) -> Floats | None:
     """Centres of the regions in the features of the estimator, if they have any."""
-    estimator = opened.estimator
-    if isinstance(estimator, SupportClusterSVC):
-        return np.asarray(estimator.summary_.mean)
-    if getattr(estimator, "metric_", None) is not None:
-        return None
-    centers = getattr(getattr(estimator, "regions_", None), "centers", None)
+    # The map takes any classifier of scikit-learn, too.
+    find = getattr(opened.estimator, "_region_centers", lambda: None)
+    centers = find()
     return None if centers is None else np.asarray(centers, dtype=np.float64)
 
 

@@ -12,7 +12,6 @@ from scipy import sparse
 from sklearn.utils import check_consistent_length
 
 from localsvm._extras import require
-from localsvm.estimators import StagedSVC
 from localsvm.inspect._labels import LabelCoding, plain_label
 from localsvm.inspect._local_view import LocalView, leads
 from localsvm.inspect._opened import OpenedModel
@@ -229,7 +228,7 @@ def _rows_of_fit(
 ) -> Iterator[RegionRow]:
     estimator = opened.estimator
     counts = estimator.region_class_counts_
-    stages = estimator.region_stage_ if isinstance(estimator, StagedSVC) else None
+    stages = estimator._region_stages()
     total = counts.sum() if stages is None else counts[stages == 1].sum()
     for region, (size, count) in enumerate(
         zip(estimator.region_sizes_, counts, strict=True)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.estimators import StagedSVC, SupportClusterSVC
 from localsvm.inspect._local_view import LocalView
 
 Floats = NDArray[np.float64]
@@ -23,9 +22,9 @@ def region_weights(view: LocalView, X: Any = None) -> Floats:
     gradient of the first twenty rows of X in a region. NaN where nothing of this is
     known.
     """
-    estimator = view.estimator
-    if isinstance(estimator, SupportClusterSVC):
-        return _gradients(view, estimator.summary_.mean)
+    points = view.estimator._region_points()
+    if points is not None:
+        return _gradients(view, points)
     weights = np.full(_shape(view), np.nan)
     fitted = _fitted_weights(view)
     weights[: len(fitted)] = fitted
@@ -36,11 +35,8 @@ def region_weights(view: LocalView, X: Any = None) -> Floats:
 
 def _fitted_weights(view: LocalView) -> Floats:
     """Weights of the first regions, as the fit left them; none where there are none."""
-    estimator = view.estimator
-    name = "scaled_coef_" if isinstance(estimator, StagedSVC) else "coef_"
-    try:
-        found = getattr(estimator, name)
-    except AttributeError:  # of kernel SVMs, or in a metric that is no matrix
+    found = view.estimator._region_coef()
+    if found is None:  # of kernel SVMs, or in a metric that is no matrix
         return np.empty((0, *_shape(view)[1:]))
     return np.asarray(found, dtype=np.float64)
 
@@ -49,8 +45,7 @@ def _fill_by_rows(weights: Floats, view: LocalView, X: Any) -> None:
     """Put mean gradients where there are no weights, or weights of scaled columns."""
     regions = view.regions(X)
     open_regions = np.isnan(weights[:, 0, 0])
-    if isinstance(view.estimator, StagedSVC):
-        open_regions |= view.estimator.best_params_["scaling"] in ("quantile", "unit")
+    open_regions |= not view.estimator._has_weights_of_columns()
     for region in np.unique(regions):
         if region < len(weights) and open_regions[region]:
             rows = np.flatnonzero(regions == region)[:_ROWS_PER_REGION]

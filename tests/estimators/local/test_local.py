@@ -9,9 +9,10 @@ from sklearn.metrics import pairwise_distances
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from localsvm import LocalSVC, NeighborSVC
+from localsvm import LocalSVC
 from localsvm.cluster import NeighborhoodCover
 from localsvm.data import load_benchmark
+from localsvm.estimators import NeighborSVC
 from localsvm.kernels import Kernel
 from oracles import kernel_svm
 from oracles.local_svm import (

@@ -10,7 +10,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import NearestNeighbors
 
-from localsvm import LocalSVC, LocalSVCCV, NeighborSVC
+from localsvm import LocalSVC
+from localsvm.estimators import LocalSVCCV, NeighborSVC
 
 ESTIMATORS = [LocalSVC, NeighborSVC, LocalSVCCV]
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from localsvm import GradientMetric, NeighborSVC, ReducedSVC, SupportClusterSVC
+from localsvm import GradientMetric, ReducedSVC, SupportClusterSVC
+from localsvm.estimators import NeighborSVC
 from oracles.local_svm import make_classes
 
 KERNELS = [

@@ -11,7 +11,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.svm import SVC
 
 from conftest import store
-from localsvm import LocalSVC, LocalSVCCV
+from localsvm import LocalSVC
+from localsvm.estimators import LocalSVCCV
 from localsvm.rows._distinct import hash_rows
 from oracles import cover, kernel_svm
 from oracles.local_svm import feature_distances, make_classes, svm_scores

@@ -14,8 +14,9 @@ from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.svm import SVC
 
 from conftest import store
-from localsvm import LocalSVC, NeighborSVC
+from localsvm import LocalSVC
 from localsvm.cluster import ShortListNeighbors, TreeNeighbors
+from localsvm.estimators import NeighborSVC
 from oracles.local_svm import (
     KERNELS,
     TIGHT,

@@ -10,7 +10,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC, LinearSVC
 
 from conftest import store
-from localsvm import ClusteredSVC, GradientMetric, LocalSVC, LocalSVCCV
+from localsvm import ClusteredSVC, GradientMetric, LocalSVC
+from localsvm.estimators import LocalSVCCV
 from localsvm.estimators._local.prior import fit_global
 from localsvm.kernels import Kernel
 from localsvm.rows import Rows

@@ -3,8 +3,9 @@ import pytest
 from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from localsvm import ClusteredSVC, ClusteredSVCCV
+from localsvm import ClusteredSVC
 from localsvm.data import make_xor
+from localsvm.estimators import ClusteredSVCCV
 
 GRID = {"Cs": [0.1, 1.0, 10.0], "global_regs": [1.0, 10.0], "n_regions": [1, 4]}
 

@@ -12,8 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from conftest import store
-from localsvm import ClusteredSVC, ClusteredSVCCV, GradientMetric, LocalSVC
+from localsvm import ClusteredSVC, GradientMetric, LocalSVC
 from localsvm.cluster import HardRegions, RegionCodes
+from localsvm.estimators import ClusteredSVCCV
 from localsvm.estimators._regional.gradient_metric import gradient_second_moment
 from oracles import gradient_metric as oracle
 

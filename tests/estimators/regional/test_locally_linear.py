@@ -10,8 +10,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from conftest import store
-from localsvm import ClusteredSVC, LocallyLinearSVC
+from localsvm import ClusteredSVC
 from localsvm.data import make_xor
+from localsvm.estimators import LocallyLinearSVC
 from localsvm.inspect import RegionMapDisplay, explain
 from oracles import linear_svm, locally_linear
 

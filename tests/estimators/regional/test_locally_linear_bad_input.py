@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from localsvm import LocallyLinearSVC
+from localsvm.estimators import LocallyLinearSVC
 
 coding = pytest.mark.parametrize("coding", ["inverse_distance", "local_coordinates"])
 

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 from engine_data import ROWS, local_client, make_rows, same_bits, write_parquet
-from localsvm import LocallyLinearSVC
 from localsvm.engine import Batches, options
+from localsvm.estimators import LocallyLinearSVC
 from localsvm.passes import _linear_solver
 
 MODEL = {"n_regions": 6, "tol": 1e-5, "random_state": 0}

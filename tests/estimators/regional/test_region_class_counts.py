@@ -5,16 +5,8 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_classification
 
-from localsvm import (
-    ClusteredSVC,
-    ClusteredSVCCV,
-    LocallyLinearSVC,
-    LocalSVC,
-    LocalSVCCV,
-    MixtureSVC,
-    StagedSVC,
-    SupportClusterSVC,
-)
+from localsvm import ClusteredSVC, LocalSVC, MixtureSVC, StagedSVC, SupportClusterSVC
+from localsvm.estimators import ClusteredSVCCV, LocallyLinearSVC, LocalSVCCV
 
 GIVEN = {"C": 1.0, "cell_size": 30, "gamma_factor": 2.0, "kernel_C": 10.0}
 SAMPLED = {"em_max_iter": 2, "early_stopping": False, "random_state": 0}

@@ -19,9 +19,10 @@ from engine_data import (
     uneven_batches,
     write_parquet,
 )
-from localsvm import NeighborSVC, SupportClusterSVC
+from localsvm import SupportClusterSVC
 from localsvm.cluster import ThresholdClustering
 from localsvm.engine import Batches, UnreadablePartitionError, options
+from localsvm.estimators import NeighborSVC
 
 MODEL = {"n_clusters": 12, "random_state": 0}
 

@@ -49,6 +49,13 @@ class BaseKernelClassifier(BaseLocalClassifier):
             cache_size=real(0),
         )
 
+    def _is_curved(self, region: int | None) -> bool:
+        # Votes of several classes are not linear even if each of them is.
+        return self.kernel != "linear" or len(self.classes_) > 2
+
+    def _has_votes(self, region: int | None) -> bool:
+        return len(self.classes_) > 2
+
     def _kernel_settings(self) -> KernelSettings:
         return KernelSettings(
             self.kernel,

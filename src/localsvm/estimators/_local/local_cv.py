@@ -138,7 +138,7 @@ fit_report_
 
     Examples
     --------
-    >>> from localsvm import LocalSVCCV
+    >>> from localsvm.estimators import LocalSVCCV
     >>> from localsvm.data import make_two_spirals
     >>> X, y = make_two_spirals(2000, random_state=0)
     >>> search = LocalSVCCV(n_neighbors=[20, 50], random_state=0).fit(X, y)

@@ -115,7 +115,7 @@ class NeighborSVC(BaseKernelClassifier):
 
     Examples
     --------
-    >>> from localsvm import NeighborSVC
+    >>> from localsvm.estimators import NeighborSVC
     >>> from localsvm.data import make_two_spirals
     >>> X, y = make_two_spirals(2000, random_state=0)
     >>> model = NeighborSVC(n_neighbors=30).fit(X[:1500], y[:1500])
@@ -245,6 +245,12 @@ class NeighborSVC(BaseKernelClassifier):
         self.C_, self.gamma_ = local.C, kernel_of(local).gamma
         self.n_iter_ = 1
         self.fit_report_ = clock.seconds
+
+    def _n_rows_without_regions(self) -> int:
+        return int(self.n_neighbors_)
+
+    def _class_counts(self, X: Any, region: int | None) -> NDArray[Any] | None:
+        return np.asarray(self.neighborhood_class_counts(X)[0])
 
     def _decide(self, X: Any) -> NDArray[Any]:
         scores, endings = self._index.decide(

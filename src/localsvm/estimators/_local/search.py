@@ -42,7 +42,7 @@ class LocalGrid:
     Attributes
     ----------
     Cs, gammas, n_neighbors, shrinks, n_assigned, max_regions, scoring, neighbors
-        As in :class:`~localsvm.LocalSVCCV`.
+        As in :class:`~localsvm.estimators.LocalSVCCV`.
     kernel : Kernel
         Its gamma is not used.
     """

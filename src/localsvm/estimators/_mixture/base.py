@@ -143,6 +143,9 @@ class BaseMixture(BaseLocalClassifier):
         model: MixtureModel = self._model
         return model
 
+    def _is_curved(self, region: int | None) -> bool:
+        return True
+
     def _decide(self, X: Any) -> NDArray[Any]:
         return self._fitted_model().decide(X, self.n_jobs)
 

@@ -166,7 +166,7 @@ class LocallyLinearSVC(BaseRegionalSVC):
 
     Examples
     --------
-    >>> from localsvm import LocallyLinearSVC
+    >>> from localsvm.estimators import LocallyLinearSVC
     >>> from localsvm.data import make_xor
     >>> X, y = make_xor(400, random_state=0)
     >>> model = LocallyLinearSVC(n_regions=10, random_state=0).fit(X, y)

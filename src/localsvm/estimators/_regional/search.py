@@ -140,7 +140,7 @@ n_support_, fit_report_
 
     Examples
     --------
-    >>> from localsvm import ClusteredSVCCV
+    >>> from localsvm.estimators import ClusteredSVCCV
     >>> from localsvm.data import make_xor
     >>> X, y = make_xor(400, random_state=0)
     >>> search = ClusteredSVCCV(n_regions=[1, 4], random_state=0).fit(X, y)

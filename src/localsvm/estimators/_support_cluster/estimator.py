@@ -470,6 +470,15 @@ class SupportClusterSVC(BaseLocalClassifier):
             )
         return self._machine
 
+    def _has_votes(self, region: int | None) -> bool:
+        return len(self.classes_) > 2 and self.multi_class == "ovo"
+
+    def _region_points(self) -> NDArray[Any]:
+        return np.asarray(self.summary_.mean)
+
+    def _region_centers(self) -> NDArray[Any]:
+        return self._region_points()
+
     def _decide(self, X: Any) -> NDArray[Any]:
         machine, first = self._fitted_machine(), int(self._class_index()[0])
         return machine.class_scores(X, first, len(self.classes_), self.n_jobs)

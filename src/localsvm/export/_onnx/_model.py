@@ -36,9 +36,9 @@ def to_onnx(
     Parameters
     ----------
     model : fitted estimator or Pipeline
-        Any estimator of this library but :class:`~localsvm.NeighborSVC`. Steps before
-        it: a :class:`~localsvm.data.TableEncoder` without columns of text; scalers,
-        ``Normalizer``, ``PCA``, ``TruncatedSVD``, ``SimpleImputer`` and
+        Any estimator of this library but :class:`~localsvm.estimators.NeighborSVC`.
+        Steps before it: a :class:`~localsvm.data.TableEncoder` without columns of
+        text; scalers, ``Normalizer``, ``PCA``, ``TruncatedSVD``, ``SimpleImputer`` and
         :class:`~localsvm.GradientMetric`; whatever else skl2onnx converts.
     dtype : {"float32", "float64"}, default="float32"
         Type of the numbers that the graph takes, and of its scores.
