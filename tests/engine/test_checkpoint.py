@@ -35,8 +35,8 @@ MODELS = {
 LATE = {
     "ClusteredSVC": "passes._linear_solver:BlockSolver:run",
     "LocalSVC": "estimators._local.estimator:solve_cells",
-    "MixtureSVC": "estimators._mixture.em:maximize",
-    "ReducedSVC": "estimators._reduced.passes:ReducedPartitionFit:_solve",
+    "MixtureSVC": "estimators._mixture.em.loop:maximize",
+    "ReducedSVC": "estimators._reduced.master:run_passes",
     "SupportClusterSVC": "estimators._support_cluster.fit:finish_merging",
 }
 PLACES = {
