@@ -1,3 +1,4 @@
+import gc
 import subprocess
 import sys
 import threading
@@ -49,6 +50,21 @@ def test_models_match_the_quadratic_programmes(kernel, n_classes, seed):
     for model, members in enumerate(neighborhoods):
         expected = oracle_scores(rows, X, members, kernel, 2.0, queries[route == model])
         np.testing.assert_allclose(found[route == model], expected, atol=1e-5)
+
+
+def test_arrays_outlive_the_record_of_the_core(seed):
+    rows, X = make_rows(seed, n_classes=4)
+    neighborhoods, _ = make_cover(X, seed)
+    models = fit_neighborhoods(rows, neighborhoods, LocalKernel(RBF, 2.0), TIGHT)
+    coef, kept = models.coef, models.coef.copy()
+    del models
+    gc.collect()
+    others = [
+        fit_neighborhoods(rows, neighborhoods, LocalKernel(RBF, C), TIGHT)
+        for C in (0.5, 1.0, 3.0)
+    ]
+    np.testing.assert_array_equal(coef, kept)
+    assert all(not np.shares_memory(coef, other.coef) for other in others)
 
 
 def test_arrays_say_what_was_solved(seed):
