@@ -19,7 +19,7 @@ MODELS = {
     "local searched": LocalSVCCV(Cs=[1.0], n_neighbors=30, cv=2, random_state=0),
     "mixture": MixtureSVC(4, **SAMPLED),
     "staged": StagedSVC(
-        scaling="none", metric=None, threshold=1.0, random_state=0, **GIVEN
+        scaling="none", gradient_metric=None, threshold=1.0, random_state=0, **GIVEN
     ),
     "clusters": SupportClusterSVC(8, random_state=0),
 }

@@ -113,10 +113,10 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     M is W' S W with S the second moment of the codes, one line and column per region:
     no gradient is formed. Memory above the mapped rows is O(d²).
 
-    Equal rows of one class are merged, so that a row of weight two is the row twice,
-    and the order of the rows does not matter. The idea is the average gradient outer
-    product of recursive feature machines (Radhakrishnan et al., Science 383, 2024),
-    with local linear models in place of a kernel machine.
+    Equal rows of one class are merged, so that a row of weight two is the row twice.
+    The idea is the average gradient outer product of recursive feature machines
+    (Radhakrishnan et al., Science 383, 2024), with local linear models in place of a
+    kernel machine.
 
     Examples
     --------
