@@ -22,6 +22,7 @@ from localsvm.cluster._pddp import PDDP, SplitTree as SplitTree
 from localsvm.cluster._regions import HardRegions, RegionCodes, SoftRegions
 from localsvm.cluster._sampled_kmeans import SampledKMeans
 from localsvm.cluster._summarize import (
+    class_clusterer as class_clusterer,
     copy_for as copy_for,
     hard_labels as hard_labels,
     map_classes as map_classes,

@@ -15,6 +15,7 @@ from localsvm._checks import check_sample_weight
 from localsvm._seeds import seeded_clone
 from localsvm._threads import map_interruptibly, single_threaded_libraries
 from localsvm.cluster._gaussian_summary import GaussianSummary
+from localsvm.cluster._threshold import ThresholdClustering
 from localsvm.rows import distinct_rows, merge_weights, take_rows
 
 Result = TypeVar("Result")
@@ -189,6 +190,11 @@ def summarize_classes(
     return GaussianSummary.concatenated(
         map_classes(summarize, clusterer, X, y, weight, seed=seed, n_jobs=n_jobs)
     )
+
+
+def class_clusterer(clusterer: Any, n_clusters: int) -> Any:
+    """Clusterer of each class: the given one, or by a threshold as in the paper."""
+    return ThresholdClustering(n_clusters) if clusterer is None else clusterer
 
 
 def map_classes(

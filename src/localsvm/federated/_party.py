@@ -22,7 +22,7 @@ from localsvm._checks import (
 from localsvm._seeds import draw_seed
 from localsvm.cluster import (
     GaussianSummary,
-    ThresholdClustering,
+    class_clusterer,
     map_classes,
     summarize_classes,
 )
@@ -229,18 +229,13 @@ class Party:
         if self.centers is not None:
             return summarize_cells(rows.X, rows.y, self.centers, self.covariance)
         summary = summarize_classes(
-            self._clusterer(),
+            class_clusterer(self.clusterer, self.n_clusters),
             rows.X,
             rows.y,
             covariance=self.covariance,
             seed=draw_seed(self.random_state),
         )
         return summary, None
-
-    def _clusterer(self) -> Any:
-        if self.clusterer is None:
-            return ThresholdClustering(self.n_clusters)
-        return self.clusterer
 
     def _coarse_clusters(self, rows: _Rows, level: MinimumSize) -> CoarseClusters:
         """Clusters of many rows, of common values, rounded."""
@@ -257,7 +252,7 @@ class Party:
         else:
             classes = map_classes(
                 coarsening.apply,
-                self._clusterer(),
+                class_clusterer(self.clusterer, self.n_clusters),
                 rows.X,
                 rows.y,
                 np.ones(rows.X.shape[0]),

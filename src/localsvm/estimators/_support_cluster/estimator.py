@@ -27,7 +27,7 @@ from localsvm._checks import (
     with_methods,
 )
 from localsvm._clock import StageClock
-from localsvm.cluster import GaussianSummary, ThresholdClustering
+from localsvm.cluster import GaussianSummary, class_clusterer
 from localsvm.engine import Block, Blocks
 from localsvm.estimators._base import BaseLocalClassifier, check_solution
 from localsvm.estimators._support_cluster.fit import (
@@ -37,6 +37,7 @@ from localsvm.estimators._support_cluster.fit import (
     SupportClusterSettings,
     extend_support_clusters,
     fit_support_clusters,
+    join_summaries,
     learn_summary,
 )
 from localsvm.estimators._support_cluster.model import ClusterMachine
@@ -176,18 +177,10 @@ class SupportClusterSVC(BaseLocalClassifier):
     >>> model = SupportClusterSVC(30, random_state=0).fit(X[:1300], y[:1300])
     >>> model.summary_.n_clusters < 300, model.score(X[1300:], y[1300:]) > 0.93
     (True, True)
-
-    The same from a stream:
-
-    >>> stream = SupportClusterSVC(30)
-    >>> for start in range(0, 1300, 100):
+    >>> for start in range(1300, 1700, 100):  # a stream
     ...     batch = slice(start, start + 100)
-    ...     stream = stream.partial_fit(X[batch], y[batch])
-    >>> stream.score(X[1300:], y[1300:]) > 0.93
-    True
+    ...     model = model.partial_fit(X[batch], y[batch])
     """
-
-    _takes_metric = False
 
     def __init__(
         self,
@@ -274,17 +267,9 @@ class SupportClusterSVC(BaseLocalClassifier):
         """
         with unchanged_on_failure(self):
             self._check_parameters()
-            several = summaries if isinstance(summaries, Sequence) else [summaries]
-            parts = [getattr(part, "summary", part) for part in several]
-            summary = GaussianSummary.concatenated(parts)
-            if summary.label is None:
-                raise ValueError(
-                    "The summaries have no labels; expected one a cluster."
-                )
-            summary.check_covariance()
-            self._take_columns(summary.n_features, summary.feature_names)
+            whole = join_summaries(summaries, self.covariance)
+            self._take_columns(whole.n_features, whole.feature_names)
             options = self._options()
-            whole = summary.with_covariance(self.covariance).ordered()
             self._finish(learn_summary(whole, self._settings(), options), options)
         return self
 
@@ -363,7 +348,7 @@ class SupportClusterSVC(BaseLocalClassifier):
 
     def _settings(self) -> SupportClusterSettings:
         return SupportClusterSettings(
-            clusterer=self._clusterer(),
+            clusterer=class_clusterer(self.clusterer, self.n_clusters),
             C=self.C,
             covariance=self.covariance,
             kernel_form=self.kernel_form,
@@ -385,11 +370,6 @@ class SupportClusterSVC(BaseLocalClassifier):
             clock=StageClock(self.max_time, seconds=seconds),
         )
 
-    def _clusterer(self) -> Any:
-        if self.clusterer is None:
-            return ThresholdClustering(self.n_clusters)
-        return self.clusterer
-
     def _check_batch(self, X: Any, y: Any, sample_weight: Any) -> Block:
         begins = not hasattr(self, "summary_")
         X, y = check_rows(self, X, y, reset=begins)
@@ -402,8 +382,9 @@ class SupportClusterSVC(BaseLocalClassifier):
         if begins:
             self.feature_range_, self.integer_features_ = ends, whole
         elif hasattr(self, "feature_range_"):
-            low, high = np.stack([self.feature_range_, ends], axis=1)
-            self.feature_range_ = np.stack([low.min(axis=0), high.max(axis=0)])
+            (low, high), (low_2, high_2) = self.feature_range_, ends
+            both = np.minimum(low, low_2), np.maximum(high, high_2)
+            self.feature_range_ = np.stack(both)
             self.integer_features_ = whole & self.integer_features_
         return Block(X, y, weight)
 
@@ -426,37 +407,12 @@ class SupportClusterSVC(BaseLocalClassifier):
     def _store(self, fit: SupportClusterFit, seconds: dict[str, float]) -> None:
         """Set the fitted attributes; those of the SVMs once there are any."""
         names = getattr(self, "feature_names_in_", None)
-        names = None if names is None else tuple(names)
-        self.summary_ = replace(fit.summary, feature_names=names)
-        self.classes_ = fit.classes
-        self.fit_report_ = seconds
-        self._streams, self._classes_named = dict(fit.streams), fit.classes_named
+        named = replace(fit.summary, feature_names=names)
+        for name, value in replace(fit, summary=named).attributes().items():
+            setattr(self, name, value)
         self._machine = fit.machine
-        self.n_regions_ = fit.summary.n_clusters
-        self.region_sizes_ = fit.summary.weight
-        class_index = self._class_index()
-        of_class = np.arange(len(fit.classes)) == class_index[:, np.newaxis]
-        self.region_class_counts_ = of_class * self.region_sizes_[:, np.newaxis]
-        if fit.machine is not None:
-            self._store_machine(fit.machine, class_index)
-
-    def _store_machine(
-        self, machine: ClusterMachine, class_index: NDArray[np.intp]
-    ) -> None:
-        self.support_ = machine.support
-        self.dual_coef_ = machine.duals
-        self.intercept_ = machine.intercept
-        own = class_index[machine.support]
-        self.n_support_ = np.bincount(own, minlength=len(self.classes_))
-        self.C_ = machine.C
-        self.gamma_ = machine.kernel.gamma
-        self.log_scale_ = machine.log_scale
-        self.duality_gap_ = float(machine.relative_gap.max(initial=0.0))
-        self.violation_ = float(machine.endings.violation.max(initial=0.0))
-        self.n_iter_ = int(machine.n_iter.max(initial=1))
-
-    def _class_index(self) -> NDArray[np.intp]:
-        return np.searchsorted(self.classes_, np.asarray(self.summary_.label))
+        self._streams, self._classes_named = dict(fit.streams), fit.classes_named
+        self.fit_report_ = seconds
 
     def _fitted_machine(self) -> ClusterMachine:
         """SVM of the clusters; raises before there is one."""
@@ -480,5 +436,6 @@ class SupportClusterSVC(BaseLocalClassifier):
         return self._region_points()
 
     def _decide(self, X: Any) -> NDArray[Any]:
-        machine, first = self._fitted_machine(), int(self._class_index()[0])
+        machine = self._fitted_machine()
+        first = int(self.region_class_counts_[0].argmax())
         return machine.class_scores(X, first, len(self.classes_), self.n_jobs)

@@ -8,7 +8,7 @@ frozen.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -131,6 +131,37 @@ class SupportClusterFit:
     classes_named: bool = False
     ends: NDArray[Any] | None = None
 
+    def class_index(self) -> NDArray[np.intp]:
+        """Class of each cluster."""
+        return np.searchsorted(self.classes, np.asarray(self.summary.label))
+
+    def attributes(self) -> dict[str, Any]:
+        """Public attributes of an estimator; those of the SVMs if there are any."""
+        summary, machine, class_index = self.summary, self.machine, self.class_index()
+        of_class = np.arange(len(self.classes)) == class_index[:, np.newaxis]
+        found = {
+            "classes_": self.classes,
+            "summary_": summary,
+            "n_regions_": summary.n_clusters,
+            "region_sizes_": summary.weight,
+            "region_class_counts_": of_class * summary.weight[:, np.newaxis],
+        }
+        if machine is None:
+            return found
+        own = class_index[machine.support]
+        return found | {
+            "support_": machine.support,
+            "dual_coef_": machine.duals,
+            "intercept_": machine.intercept,
+            "n_support_": np.bincount(own, minlength=len(self.classes)),
+            "C_": machine.C,
+            "gamma_": machine.kernel.gamma,
+            "log_scale_": machine.log_scale,
+            "duality_gap_": float(machine.relative_gap.max(initial=0.0)),
+            "violation_": float(machine.endings.violation.max(initial=0.0)),
+            "n_iter_": int(machine.n_iter.max(initial=1)),
+        }
+
 
 def fit_support_clusters(
     blocks: Blocks,
@@ -172,6 +203,28 @@ def fit_support_clusters(
         summary, settings, options, found.classes if classes is None else classes
     )
     return replace(learned, ends=np.stack([found.low, found.high]))
+
+
+def join_summaries(summaries: Any, covariance: str) -> GaussianSummary:
+    """Join the clusters of several sources, in an order of their own.
+
+    Parameters
+    ----------
+    summaries : GaussianSummary, object with one as ``summary``, or sequence of them
+        With labels and at least the covariances asked for.
+    covariance : {"diag", "full", "none"}
+
+    Returns
+    -------
+    GaussianSummary
+    """
+    several = summaries if isinstance(summaries, Sequence) else [summaries]
+    parts: list[Any] = [getattr(each, "summary", each) for each in several]
+    whole = GaussianSummary.concatenated(parts)
+    if whole.label is None:
+        raise ValueError("The summaries have no labels; expected one a cluster.")
+    whole.check_covariance()
+    return whole.with_covariance(covariance).ordered()
 
 
 def learn_summary(

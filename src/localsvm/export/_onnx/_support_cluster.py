@@ -30,7 +30,7 @@ def support_cluster_answer(
             "range of float32. Got arithmetic='float32'."
         )
     if len(machine.pairs) == 0:
-        only = int(model._class_index()[0])
+        only = int(model.region_class_counts_[0].argmax())
         constant = np.where(np.arange(n_classes) == only, 1.0, -1.0)
         constant = constant[1:] if n_classes == 2 else constant
         return Answer(rows.columns(0, 1) * 0.0 + constant)
