@@ -2,16 +2,16 @@
 
 from localsvm.estimators._local.base import BaseLocalSVC
 from localsvm.estimators._local.estimator import LocalSVC
-from localsvm.estimators._local.local_cv import LocalSVCCV
-from localsvm.estimators._local.model import GlobalModel, LocalModel, Router
-from localsvm.estimators._local.neighbor import NeighborIndex, NeighborSVC
-from localsvm.estimators._local.neighborhoods import (
+from localsvm.estimators._local.fit import (
     LocalFit,
     LocalOptions,
     LocalSettings,
     cover_neighborhoods,
     fit_local,
 )
+from localsvm.estimators._local.local_cv import LocalSVCCV
+from localsvm.estimators._local.model import GlobalModel, LocalModel, Router
+from localsvm.estimators._local.neighbor import NeighborIndex, NeighborSVC
 
 __all__ = [
     "BaseLocalSVC",

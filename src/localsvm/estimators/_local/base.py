@@ -17,9 +17,14 @@ from localsvm._checks import (
 from localsvm._clock import StageClock
 from localsvm.cluster import SEARCHES
 from localsvm.estimators._base import BaseLocalClassifier
-from localsvm.estimators._local.kernel import GAMMAS, PENALTIES, KernelSettings
+from localsvm.estimators._local.fit import (
+    GAMMAS,
+    PENALTIES,
+    KernelSettings,
+    LocalFit,
+    LocalOptions,
+)
 from localsvm.estimators._local.model import LocalModel
-from localsvm.estimators._local.neighborhoods import LocalFit, LocalOptions
 from localsvm.estimators._local.prior import Prior, fit_global
 from localsvm.rows import MergedRows, Rows
 
@@ -161,17 +166,27 @@ class BaseLocalSVC(BaseKernelClassifier):
 
     def _store(self, fit: LocalFit, rows: Rows, merged: MergedRows) -> None:
         """Keep a fit to merged rows as fitted attributes."""
+        # The last entry is that of rows without weight, whose kind is -1.
+        region_of_kind = np.append(fit.labels, -1)
+        class_counts = rows.class_counts(
+            region_of_kind[merged.kind], fit.model.n_regions
+        )
+        self._keep(fit, merged.first[fit.centers], class_counts)
+
+    def _keep(
+        self,
+        fit: LocalFit,
+        center_indices: NDArray[np.integer[Any]],
+        class_counts: NDArray[np.float64],
+    ) -> None:
+        """Keep a fit, and what is known of all rows."""
         self._describe(fit.model)
         self.C_ = fit.C
         self.n_support_ = fit.n_support
-        self.center_indices_ = merged.first[fit.centers]
         self.n_neighbors_, self.n_assigned_ = fit.n_neighbors, fit.n_assigned
         self.region_sizes_ = fit.region_sizes
-        # The last entry is that of rows without weight, whose kind is -1.
-        region_of_kind = np.append(fit.labels, -1)
-        self.region_class_counts_ = rows.class_counts(
-            region_of_kind[merged.kind], self.n_regions_
-        )
+        self.center_indices_ = center_indices
+        self.region_class_counts_ = class_counts
 
     def _describe(self, model: LocalModel) -> None:
         """Keep the model, and the attributes that it tells."""

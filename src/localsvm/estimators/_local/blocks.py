@@ -12,7 +12,7 @@ from scipy import sparse
 from localsvm._checks import check_squares, column_range
 from localsvm.cluster import CellTree
 from localsvm.engine import Block, Labels, Record, Store
-from localsvm.estimators._local.kernel import RowScale
+from localsvm.estimators._local.fit import RowScale
 from localsvm.kernels import Kernel, entry_moments, gamma_of_moments
 from localsvm.passes import merge_moments
 from localsvm.rows import hash_labelled, hash_rows, squared_norms

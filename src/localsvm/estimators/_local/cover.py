@@ -27,7 +27,9 @@ from localsvm.estimators._local.cells import (
     SolvedCell,
     cell_need,
 )
-from localsvm.rows import Rows, hash_rows
+from localsvm.estimators._local.fit import LocalFit, count_support, kernel_of
+from localsvm.estimators._local.model import LocalModel, Router
+from localsvm.rows import Rows, hash_rows, row_numbers
 from localsvm.solvers import (
     KernelOptions,
     LocalKernel,
@@ -289,3 +291,29 @@ def _fit_models(
     models = fit_neighborhoods(rows, index, task.local, task.limited)
     every = np.concatenate([first + np.arange(n_own), halo])
     return replace(models, support=every[models.support])
+
+
+def join_cells(task: CellTask, route: str) -> tuple[LocalFit, SolvedCell]:
+    """Put the models of all cells into one, in the order of the cells."""
+    cells = task.cells
+    solved = cells.get_models()
+    models, support = solved.models, np.unique(solved.models.support)
+    n_support = count_support(cells.take_labels(support)[0], task.n_classes)
+    if route == "row":
+        support_rows = cells.take(np.arange(len(solved.labels)))
+        numbers = row_numbers(models.support, len(support_rows))
+        models = replace(models, support=numbers)
+        search = make_search(task.neighbors, support_rows, 1)
+        search = fit_search(search, support_rows)
+        router = Router(support_rows, search, solved.labels)
+    else:
+        models, support = models.compact()
+        support_rows = cells.take(support)
+        router = Router.to_centers(cells.take(solved.centers), task.neighbors)
+    model = LocalModel(
+        models, support_rows, kernel_of(task.local), router, task.n_classes
+    )
+    fit = LocalFit(
+        model, task.local.C, solved.centers, solved.labels, *task.sizes, n_support
+    )
+    return fit, solved

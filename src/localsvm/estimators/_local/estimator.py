@@ -17,7 +17,7 @@ from localsvm._checks import (
     real,
 )
 from localsvm._clock import StageClock
-from localsvm.cluster import fit_search, make_search, neighborhood_sizes
+from localsvm.cluster import neighborhood_sizes
 from localsvm.engine import Blocks, Labels
 from localsvm.estimators._base import check_solution
 from localsvm.estimators._local.base import BaseLocalSVC
@@ -30,17 +30,16 @@ from localsvm.estimators._local.cells import (
     require_room_for_rows,
     survey_blocks,
 )
-from localsvm.estimators._local.cover import CellTask, solve_cells
-from localsvm.estimators._local.kernel import Gamma, RowScale, kernel_of
-from localsvm.estimators._local.model import LocalModel, Router
-from localsvm.estimators._local.neighborhoods import (
+from localsvm.estimators._local.cover import CellTask, join_cells, solve_cells
+from localsvm.estimators._local.fit import (
+    Gamma,
     LocalOptions,
     LocalSettings,
-    count_support,
+    RowScale,
     fit_local,
 )
 from localsvm.estimators._local.prior import GLOBAL_MODELS
-from localsvm.rows import Rows, row_numbers
+from localsvm.rows import Rows
 from localsvm.solvers import LocalKernel
 
 
@@ -320,7 +319,10 @@ class LocalSVC(BaseLocalSVC):
             task = self._cell_task(cells, sizes, local, self._options(seed, clock))
             solve_cells(blocks, task)
         with clock.stage("route"):
-            self._store_cells(cells, task)
+            fit, solved = join_cells(task, self.route)
+        check_solution(fit.report.endings, self)
+        self.metric_ = None
+        self._keep(fit, solved.first, solved.class_counts)
         self.fit_report_ = clock.seconds
 
     def _check_for_blocks(self) -> None:
@@ -373,30 +375,3 @@ class LocalSVC(BaseLocalSVC):
             len(self.classes_),
             None if left is None else time.time() + left,
         )
-
-    def _store_cells(self, cells: Cells, task: CellTask) -> None:
-        """Put the models of all cells into one, in the order of the cells."""
-        solved = cells.get_models()
-        check_solution(solved.models.endings, self)
-        models, rows = solved.models, np.unique(solved.models.support)
-        self.n_support_ = count_support(cells.take_labels(rows)[0], task.n_classes)
-        if self.route == "row":
-            X = cells.take(np.arange(len(solved.labels)))
-            models = replace(models, support=row_numbers(models.support, len(X)))
-            search = fit_search(make_search(self.neighbors, X, 1), X)
-            support_rows, router = X, Router(X, search, solved.labels)
-        else:
-            models, support = models.compact()
-            support_rows = cells.take(support)
-            router = Router.to_centers(cells.take(solved.centers), self.neighbors)
-        self.metric_ = None
-        self.C_ = task.local.C
-        self._describe(
-            LocalModel(
-                models, support_rows, kernel_of(task.local), router, task.n_classes
-            )
-        )
-        self.n_neighbors_, self.n_assigned_ = task.sizes
-        self.center_indices_ = solved.first
-        self.region_sizes_ = np.bincount(solved.labels)
-        self.region_class_counts_ = solved.class_counts

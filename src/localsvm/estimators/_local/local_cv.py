@@ -22,10 +22,12 @@ from localsvm._clock import StageClock
 from localsvm.cluster import neighborhood_sizes
 from localsvm.estimators._base import check_solution
 from localsvm.estimators._local.base import BaseLocalSVC
-from localsvm.estimators._local.kernel import Gamma, KernelSettings, RowScale
-from localsvm.estimators._local.neighborhoods import (
+from localsvm.estimators._local.fit import (
+    Gamma,
+    KernelSettings,
     LocalOptions,
     LocalSettings,
+    RowScale,
     fit_local,
 )
 from localsvm.estimators._local.prior import GLOBAL_MODELS

@@ -14,8 +14,7 @@ from localsvm._threads import effective_n_jobs
 from localsvm.cluster import find_neighbors, fit_search, make_search, neighborhood_sizes
 from localsvm.estimators._base import check_solution
 from localsvm.estimators._local.base import BaseKernelClassifier
-from localsvm.estimators._local.kernel import Gamma, RowScale, kernel_of
-from localsvm.estimators._local.neighborhoods import LocalOptions
+from localsvm.estimators._local.fit import Gamma, LocalOptions, RowScale, kernel_of
 from localsvm.rows import Rows, stored_as
 from localsvm.solvers import (
     Endings,

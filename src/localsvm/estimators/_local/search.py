@@ -22,8 +22,12 @@ from localsvm.estimators._grid_scores import (
     results_table,
     score_decisions,
 )
-from localsvm.estimators._local.kernel import KernelSettings, RowScale, kernel_of
-from localsvm.estimators._local.neighborhoods import LocalOptions
+from localsvm.estimators._local.fit import (
+    KernelSettings,
+    LocalOptions,
+    RowScale,
+    kernel_of,
+)
 from localsvm.kernels import Kernel
 from localsvm.rows import Fold, Rows, hash_rows
 from localsvm.solvers import LocalKernel, cross_validate_neighborhoods
