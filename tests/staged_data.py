@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from localsvm._clock import StageClock
-from localsvm.estimators._staged.fitter import StageFitter
+from localsvm.estimators._staged.setting import StageOptions
 from localsvm.rows._records import Rows
 
 SEED = np.random.RandomState(0).randint(2**31 - 1)
@@ -40,15 +39,7 @@ def training_rows(X, y, weight=None):
     return Rows.weighted(X, np.asarray(y, dtype=np.int32), weight, len(np.unique(y)))
 
 
-def make_fitter(**options):
-    """A fitter of two classes, converged unless told otherwise."""
-    given = {
-        "classes": np.arange(2),
-        "n_regions": 5,
-        "tol": 1e-6,
-        "max_iter": 10_000,
-        "n_jobs": 1,
-        "seed": 0,
-        "clock": StageClock(),
-    }
-    return StageFitter(**given | options)
+def make_options(**options):
+    """Options of a fit that converges unless told otherwise."""
+    given = {"seed": 0, "n_regions": 5, "tol": 1e-6, "max_iter": 10_000, "n_jobs": 1}
+    return StageOptions(**given | options)

@@ -43,6 +43,7 @@ from localsvm.estimators._registry import (
 from localsvm.estimators._staged import (
     Preparation as Preparation,
     QuantileMap as QuantileMap,
+    StagedModel as StagedModel,
     StagedSVC,
 )
 from localsvm.estimators._support_cluster import (

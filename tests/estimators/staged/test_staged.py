@@ -11,9 +11,9 @@ from sklearn.svm import SVC
 from localsvm import ClusteredSVC, StagedSVC
 from localsvm.estimators._regional.leave_one_out import confidences
 from localsvm.estimators._staged import estimator as _staged
-from localsvm.estimators._staged.fitter import typical_distance
 from localsvm.estimators._staged.preparation import SCALINGS
 from localsvm.estimators._staged.setting import StageSizes
+from localsvm.estimators._staged.stages import typical_distance
 from localsvm.inspect import explain
 from localsvm.rows._distinct import distinct_rows
 from staged_data import GIVEN, SEED, make_rows
@@ -46,16 +46,15 @@ def as_columns(decisions):
 def prepared(model, X, y):
     """Prepared rows in the order in which they were fitted, and their labels."""
     order, _ = distinct_rows(X, np.ones(len(y)), SEED, y.astype(np.int32))
-    return model._preparation.apply(X[order]), y[order], order
+    return model._model.preparation.apply(X[order]), y[order], order
 
 
 def slopes(model, X):
     """Derivatives of the prepared columns by the columns of X."""
-    step = 1e-6
+    step, prepare = 1e-6, model._model.preparation.apply
     return np.stack(
         [
-            (model._preparation.apply(X + shift) - model._preparation.apply(X - shift))
-            / (2 * step)
+            (prepare(X + shift) - prepare(X - shift)) / (2 * step)
             for shift in step * np.eye(X.shape[1])
         ],
         axis=2,
@@ -118,7 +117,7 @@ def test_threshold_inf_with_several_classes_votes_as_the_rbf_svm():
 def test_threshold_switches_at_the_confidence(threshold, n_classes):
     X, y = make_rows(n_classes=n_classes)
     model = fit(X, y, threshold=threshold)
-    Z = model._preparation.apply(X)
+    Z = model._model.preparation.apply(X)
     first = as_columns(model.first_stage_.decision_function(Z))
     second = as_columns(model.second_stage_.decision_function(Z))
     if n_classes > 2:
@@ -145,7 +144,7 @@ def test_second_stage_takes_the_hard_rows_alone(monkeypatch):
     y = (X[:, 0] > 0).astype(int)
     monkeypatch.setattr(_staged, "StageSizes", partial(StageSizes, fewest_hard=10))
     model = fit(X, y, C=10.0)
-    margin = model.first_stage_.decision_function(model._preparation.apply(X))
+    margin = model.first_stage_.decision_function(model._model.preparation.apply(X))
     margin = margin * (2 * y - 1)
     assert model.n_hard_ < 400
     assert model.n_hard_ >= (margin < 1).sum()
@@ -191,7 +190,7 @@ def test_more_hard_rows_than_a_cell_holds_are_cut_into_cells(n_classes):
     np.testing.assert_array_equal(model.region_stage_[regions], stages)
     assert set(stages) == {1, 2}
     hard = stages == 2
-    Z = model._preparation.apply(X)
+    Z = model._model.preparation.apply(X)
     np.testing.assert_array_equal(
         regions[hard], n_first + model.second_stage_.region(Z[hard])
     )
@@ -222,7 +221,7 @@ def test_easy_rows_are_explained_by_the_blend_of_their_regions(n_classes, prepar
     model = fit(X, y, threshold=0.5, **preparation)
     X, _ = make_rows(seed=1)
     easy = np.flatnonzero(model.stage(X) == 1)[5:25]
-    blend, _ = model.first_stage_.local_coef(model._preparation.apply(X[easy]))
+    blend, _ = model.first_stage_.local_coef(model._model.preparation.apply(X[easy]))
     coef, intercept = model.local_coef(X[easy])
     np.testing.assert_allclose(
         coef, blend @ slopes(model, X[easy]), rtol=1e-4, atol=1e-6
@@ -237,8 +236,8 @@ def test_easy_rows_have_the_intercept_of_their_regions(n_classes):
     X, y = make_rows(n_classes=n_classes)
     model = fit(X, y, threshold=0.5, gradient_metric="full")
     easy = model.stage(X) == 1
-    zero = model._preparation.apply(np.zeros((1, 3)))[0]
-    blend, bias = model.first_stage_.local_coef(model._preparation.apply(X[easy]))
+    zero = model._model.preparation.apply(np.zeros((1, 3)))[0]
+    blend, bias = model.first_stage_.local_coef(model._model.preparation.apply(X[easy]))
     _, intercept = model.local_coef(X[easy])
     np.testing.assert_allclose(intercept, bias + blend @ zero, rtol=1e-5, atol=1e-6)
 
@@ -267,7 +266,7 @@ def test_hard_rows_of_several_classes_have_the_coefficients_of_their_cell():
     X, y = make_rows(n_classes=3)
     model = fit(X, y, cell_size=60)
     hard = np.flatnonzero(model.stage(X) == 2)[:20]
-    inner, _ = model.second_stage_.local_coef(model._preparation.apply(X[hard]))
+    inner, _ = model.second_stage_.local_coef(model._model.preparation.apply(X[hard]))
     coef, intercept = model.local_coef(X[hard])
     np.testing.assert_allclose(coef, inner @ slopes(model, X[hard]), rtol=1e-4)
     np.testing.assert_allclose(
@@ -286,7 +285,7 @@ def test_sparse_rows_are_explained(scaling, n_classes):
     assert set(model.stage(sparse.csr_array(X))) == {1, 2}
     np.testing.assert_allclose(np.einsum("ipj,ij->ip", coef, X) + intercept, decisions)
     easy = model.stage(sparse.csr_array(X)) == 1
-    Z = model._preparation.apply(sparse.csr_array(X))
+    Z = model._model.preparation.apply(sparse.csr_array(X))
     _, bias = model.first_stage_.local_coef(Z[easy])
     np.testing.assert_allclose(intercept[easy], bias, rtol=1e-5, atol=1e-6)
 

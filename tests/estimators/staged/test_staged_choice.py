@@ -16,15 +16,16 @@ from localsvm.estimators._staged.evaluation import (
     _needed_lead,
     selection_table,
 )
+from localsvm.estimators._staged.grid import Grid
 from localsvm.estimators._staged.search import (
     _FULL_SHARE,
     _TRIAL_ROWS,
     _TRIAL_SHARE,
-    Chooser,
+    _Search,
 )
 from localsvm.estimators._staged.setting import StagedSetting, StageSizes
 from localsvm.estimators._staged.trial import Trial
-from staged_data import GIVEN, make_fitter, make_rows, training_rows
+from staged_data import GIVEN, make_options, make_rows, training_rows
 
 SETTING = StagedSetting("none", None, None, 1.0, 200, 2.0, 10.0, 0.0)
 COLUMNS = {"question", "n_rows", "n_held_out", "error", "seconds", "chosen"}
@@ -66,7 +67,7 @@ def test_nothing_is_tried_where_all_is_given(monkeypatch):
     def refuse(*_):
         raise AssertionError("asked")
 
-    monkeypatch.setattr(Chooser, "_choose", refuse)
+    monkeypatch.setattr(_Search, "run", refuse)
     monkeypatch.setattr(Trial, "__init__", refuse)
     X, y = make_rows(100)
     model = StagedSVC(**GIVEN).fit(X, y)
@@ -261,7 +262,7 @@ def test_trials_train_on_every_class(n_rows, n_rare):
     labels = np.zeros(n_rows, dtype=np.int32)
     labels[:n_rare] = 1
     rows = training_rows(np.arange(n_rows, dtype=float)[:, np.newaxis], labels)
-    _, folds = Chooser(make_fitter(), rows, StageSizes())._folds(0)
+    _, folds = _Search(rows, Grid.of(rows, {}), make_options())._folds(0)
     assert folds
     for train, test in folds:
         assert set(labels[train]) == {0, 1}

@@ -10,6 +10,7 @@ from localsvm import StagedSVC
 from localsvm.data import load_benchmark
 from localsvm.estimators._staged import (
     estimator as _staged,
+    grid as _staged_grid,
     search as _staged_choice,
     setting as _staged_setting,
 )
@@ -25,7 +26,7 @@ def test_setting_that_is_scored_is_the_setting_that_is_fitted(
     sizes = partial(StageSizes, fewest_hard=1000, largest_model=largest_model)
     monkeypatch.setattr(_staged, "StageSizes", sizes)
     monkeypatch.setattr(_staged_setting, "_FEWEST_TRIAL_ROWS", 100)
-    for module in (_staged, _staged_setting):
+    for module in (_staged_grid, _staged_setting):
         monkeypatch.setattr(module, "CELL_SIZES", (100, 300))
     monkeypatch.setattr(_staged_choice, "FEWEST_ROWS_TO_HOLD_OUT", 1000)
     X, y = make_rows(1000)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from localsvm import ClusteredSVC, StagedSVC
-from localsvm.estimators._staged.fitter import StageFitter
+from localsvm.estimators._staged import fit as _fit, trial as _trial
 from localsvm.estimators._staged.setting import MOST_PAIRED_CLASSES
+from localsvm.estimators._staged.stages import fit_first
 
 
 def make_classes(n_classes, n_samples):
@@ -20,13 +21,14 @@ def make_classes(n_classes, n_samples):
 def test_many_classes_take_a_dozen_first_stages_and_no_pairs(monkeypatch):
     X, y = make_classes(200, 4000)
     train, test = slice(2000), slice(2000, None)
-    fit_first, n_stages = StageFitter.fit_first, []
+    n_stages = []
 
-    def counted(self, rows, Cs):
+    def counted(rows, Cs, options):
         n_stages.append(len(Cs))
-        return fit_first(self, rows, Cs)
+        return fit_first(rows, Cs, options)
 
-    monkeypatch.setattr(StageFitter, "fit_first", counted)
+    for module in (_fit, _trial):
+        monkeypatch.setattr(module, "fit_first", counted)
     model = StagedSVC(random_state=0).fit(X[train], y[train])
     assert sum(n_stages) <= 12
     assert model.second_stage_ is None

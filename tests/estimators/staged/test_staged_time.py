@@ -13,7 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from localsvm import StagedSVC
-from localsvm.estimators._staged.fitter import StageFitter
+from localsvm.estimators._staged import fit as _fit, trial as _trial
+from localsvm.estimators._staged.stages import fit_first
 from staged_data import GIVEN, make_rows
 
 LIMIT = 1000.0
@@ -66,14 +67,15 @@ def test_model_is_never_below_a_linear_one(n_readings, monkeypatch):
 @pytest.mark.parametrize("n_readings", [0, 6, 12, 40])
 def test_after_the_end_only_the_smallest_model_is_fitted(n_readings, monkeypatch):
     X, y = make_rows(3000)
-    fit_first, late = StageFitter.fit_first, []
+    late = []
 
-    def counted(self, rows, Cs):
+    def counted(rows, Cs, options):
         if time.perf_counter.is_over:
             late.append((rows.X.shape[0], len(Cs)))
-        return fit_first(self, rows, Cs)
+        return fit_first(rows, Cs, options)
 
-    monkeypatch.setattr(StageFitter, "fit_first", counted)
+    for module in (_fit, _trial):
+        monkeypatch.setattr(module, "fit_first", counted)
     fit_until(monkeypatch, n_readings, X, y)
     assert late in ([], [(2000, 1)])
 

@@ -8,19 +8,22 @@ import pytest
 from scipy import sparse
 
 from localsvm import StagedSVC
-from localsvm.estimators._staged import estimator as _staged, fitter as _stages
-from localsvm.estimators._staged.fitter import (
-    default_regions,
-    densified,
-    typical_distance,
-)
+from localsvm.estimators._staged import estimator as _staged, stages as _stages
 from localsvm.estimators._staged.setting import (
     HardRows,
     SecondGrid,
     StagedSetting,
     StageSizes,
 )
-from staged_data import GIVEN, make_fitter, make_rows, training_rows
+from localsvm.estimators._staged.stages import (
+    default_regions,
+    densified,
+    fit_first,
+    fit_second,
+    typical_distance,
+)
+from localsvm.estimators._staged.trial import score_second
+from staged_data import GIVEN, make_options, make_rows, training_rows
 
 SETTING = StagedSetting("none", None, None, 1.0, 50, 2.0, 10.0, 1.0)
 
@@ -134,7 +137,9 @@ def test_mislabelled_rows_do_not_take_over_the_second_stage(
     whole = accuracy()
     assert model.n_hard_ > 2000
     assert (model.n_hard_ == 12_000) == is_all
-    first = model.first_stage_.score(model._preparation.apply(X[test]), truth[test])
+    first = model.first_stage_.score(
+        model._model.preparation.apply(X[test]), truth[test]
+    )
     monkeypatch.setattr(StageSizes, "hard_rows", cut_from_above)
     cut = accuracy()
     assert model.n_hard_ == 500
@@ -146,15 +151,15 @@ def test_mislabelled_rows_do_not_take_over_the_second_stage(
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_first_stages_for_several_penalties_are_those_fitted_alone(n_classes):
     rows = scaled_rows(150, n_classes)
-    fitter = make_fitter(classes=np.arange(n_classes), tol=1e-8)
+    options = make_options(tol=1e-8)
     Cs = (0.1, 1.0, 10.0)
-    together = fitter.fit_first(rows, Cs)
+    together = fit_first(rows, Cs, options)
     for C, stage in zip(Cs, together, strict=True):
-        (alone,) = fitter.fit_first(rows, (C,))
-        assert stage.model.C == stage.model.C_ == C
-        assert stage.model.n_regions_ == 5
+        (alone,) = fit_first(rows, (C,), options)
+        assert stage.fit.settings.C == C
+        assert stage.fit.model.n_regions == 5
         np.testing.assert_allclose(
-            stage.model._decide(rows.X), alone.model._decide(rows.X), atol=0.02
+            stage.fit.decide(rows.X), alone.fit.decide(rows.X), atol=0.02
         )
         np.testing.assert_allclose(stage.margin, alone.margin, rtol=0.02, atol=0.02)
 
@@ -162,15 +167,15 @@ def test_first_stages_for_several_penalties_are_those_fitted_alone(n_classes):
 def test_margin_is_at_most_that_of_a_fit_without_the_row():
     rows = scaled_rows(80)
     sign = np.where(rows.class_index == 1, 1, -1)
-    fitter = make_fitter(max_iter=100_000)
-    (stage,) = fitter.fit_first(rows, (10.0,))
-    training = sign * stage.model._decide(rows.X)[:, 0]
+    options = make_options(max_iter=100_000)
+    (stage,) = fit_first(rows, (10.0,), options)
+    training = sign * stage.fit.decide(rows.X)[:, 0]
     hard = np.argsort(stage.margin)[:6]
     for row in hard:
         weight = np.ones(80)
         weight[row] = 0
-        (without,) = fitter.fit_first(replace(rows, penalty_weight=weight), (10.0,))
-        left_out = sign[row] * without.model._decide(rows.X[[row]])[0, 0]
+        (without,) = fit_first(replace(rows, penalty_weight=weight), (10.0,), options)
+        left_out = sign[row] * without.fit.decide(rows.X[[row]])[0, 0]
         assert stage.margin[row] <= left_out + 1e-3 < training[row] + 2e-3
     free = np.isclose(stage.margin, training)
     assert free.any()
@@ -179,31 +184,32 @@ def test_margin_is_at_most_that_of_a_fit_without_the_row():
 
 def test_second_stage_in_one_model_has_the_width_of_all_rows():
     rows = scaled_rows()
-    model = make_fitter().fit_second(rows, SETTING, None)
-    assert model.n_regions_ == 1
-    assert model.n_neighbors_ == 200
-    assert model.region_gamma_[0] == pytest.approx(2.0 / typical_distance(rows.X))
-    assert model.C_ == 10.0
+    fit = fit_second(rows, SETTING, None, make_options()).fit
+    assert fit.model.n_regions == 1
+    assert fit.n_neighbors == 200
+    assert fit.report.gamma[0] == pytest.approx(2.0 / typical_distance(rows.X))
+    assert fit.report.C[0] == 10.0
 
 
 def test_second_stage_in_cells_has_a_width_for_each():
     rows = scaled_rows()
-    model = make_fitter().fit_second(rows, SETTING, 50)
-    assert model.n_neighbors_ == 50
-    solved = model.region_gamma_[model.region_C_ > 0]
+    fit = fit_second(rows, SETTING, 50, make_options()).fit
+    assert fit.n_neighbors == 50
+    solved = fit.report.gamma[fit.report.C > 0]
     assert len(np.unique(solved)) > 1
-    twice = make_fitter().fit_second(rows, replace(SETTING, gamma_factor=4.0), 50)
-    np.testing.assert_allclose(twice.region_gamma_[twice.region_C_ > 0], 2 * solved)
+    wider = replace(SETTING, gamma_factor=4.0)
+    twice = fit_second(rows, wider, 50, make_options()).fit.report
+    np.testing.assert_allclose(twice.gamma[twice.C > 0], 2 * solved)
 
 
 @pytest.mark.parametrize("cell_size", [None, 50])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_trial_of_a_second_stage_is_its_fit(n_classes, cell_size):
     rows = scaled_rows(250, n_classes)
-    fitter = make_fitter(classes=np.arange(n_classes), tol=0.001)
+    options = make_options(tol=0.001)
     grid = SecondGrid(cell_size, (1.0, 4.0), (1.0, 10.0, 100.0))
     train, held_out = rows.take(np.arange(200)), rows.X[200:]
-    scores = fitter.score_second(rows, 200, grid)
+    scores = score_second(rows, 200, grid, options)
     assert scores.shape == (6, 50, 1 if n_classes == 2 else 3)
     for score, (gamma_factor, kernel_C) in zip(
         scores,
@@ -211,7 +217,9 @@ def test_trial_of_a_second_stage_is_its_fit(n_classes, cell_size):
         strict=True,
     ):
         setting = replace(SETTING, gamma_factor=gamma_factor, kernel_C=kernel_C)
-        fitted = fitter.fit_second(train, setting, cell_size)._decide(held_out)
+        fitted = fit_second(train, setting, cell_size, options).fit.model.decide(
+            held_out, 1
+        )
         if n_classes == 2:
             np.testing.assert_allclose(score, fitted, atol=0.15)
         else:
@@ -220,14 +228,14 @@ def test_trial_of_a_second_stage_is_its_fit(n_classes, cell_size):
 
 def test_trial_in_cells_scores_each_setting_as_it_would_alone():
     rows = scaled_rows(250)
-    fitter = make_fitter()
-    both = fitter.score_second(rows, 200, SecondGrid(50, (1.0, 4.0), (1.0, 10.0)))
+    options = make_options()
+    both = score_second(rows, 200, SecondGrid(50, (1.0, 4.0), (1.0, 10.0)), options)
     assert both.shape == (4, 50, 1)
     for scores, (gamma_factor, kernel_C) in zip(
         both, [(1.0, 1.0), (1.0, 10.0), (4.0, 1.0), (4.0, 10.0)], strict=True
     ):
         grid = SecondGrid(50, (gamma_factor,), (kernel_C,))
-        (alone,) = fitter.score_second(rows, 200, grid)
+        (alone,) = score_second(rows, 200, grid, options)
         np.testing.assert_allclose(scores, alone, atol=0.15)
     assert np.abs(np.diff(both, axis=0)).max(axis=(1, 2)).min() > 0.2
 
@@ -239,7 +247,7 @@ def test_held_out_labels_do_not_change_a_trial(cell_size):
     other[200:] = 1 - other[200:]
     grid = SecondGrid(cell_size, (2.0,), (10.0,))
     scores = [
-        make_fitter().score_second(given, 200, grid)
+        score_second(given, 200, grid, make_options())
         for given in (rows, replace(rows, class_index=other))
     ]
     np.testing.assert_array_equal(*scores)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,6 +129,22 @@ class BaseLocalSVC(BaseKernelClassifier):
 
     def _decide(self, X: Any) -> NDArray[Any]:
         return self._model.decide(X, self.n_jobs)
+
+    def _adopt(
+        self,
+        fit: LocalFit,
+        rows: Rows,
+        merged: MergedRows,
+        classes: NDArray[Any],
+        seconds: dict[str, float],
+    ) -> Self:
+        """Become the fitted estimator of a fit that was made without one."""
+        self.classes_ = classes
+        self.n_features_in_ = rows.X.shape[1]
+        self.metric_ = None
+        self._store(fit, rows, merged)
+        self.fit_report_ = seconds
+        return self
 
     def _fit_prior(self, rows: Rows, options: LocalOptions) -> Prior:
         """Fit the global model to distinct rows."""

@@ -110,6 +110,8 @@ class LocalFit:
         k and k' as used.
     n_support : ndarray of shape (n_classes,)
         Rows of each class that are a support vector of any neighbourhood.
+    support : ndarray
+        Fitted rows that are such support vectors.
     """
 
     model: LocalModel
@@ -119,6 +121,7 @@ class LocalFit:
     n_neighbors: int
     n_assigned: int
     n_support: NDArray[np.intp]
+    support: NDArray[np.integer[Any]]
 
     @property
     def report(self) -> LocalModels:
@@ -167,6 +170,7 @@ def fit_local(
         )
     with clock.stage("route"):
         kept, support_rows, router = _keep(rows.X, cover, models, settings.route)
+    support = np.unique(models.support)
     model = LocalModel(
         kept,
         support_rows,
@@ -183,7 +187,8 @@ def fit_local(
         cover.labels_,
         cover.n_neighbors_,
         cover.n_assigned_,
-        count_support(rows.class_index[np.unique(models.support)], rows.n_classes),
+        count_support(rows.class_index[support], rows.n_classes),
+        support,
     )
 
 

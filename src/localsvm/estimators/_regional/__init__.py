@@ -16,6 +16,7 @@ from localsvm.estimators._regional.model import (
     RegionalFit,
     RegionalModel,
     RegionalSettings,
+    Regions,
 )
 from localsvm.estimators._regional.search import ClusteredSVCCV
 from localsvm.estimators._regional.solve import FitOptions, solve_regions
@@ -32,6 +33,7 @@ __all__ = [
     "RegionalFit",
     "RegionalModel",
     "RegionalSettings",
+    "Regions",
     "confidences",
     "find_regions",
     "fit_regional",

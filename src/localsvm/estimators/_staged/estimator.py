@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
@@ -21,27 +20,19 @@ from localsvm._checks import (
 )
 from localsvm._clock import StageClock
 from localsvm._threads import single_threaded_libraries
+from localsvm.estimators._staged.base import BaseStagedSVC
 from localsvm.estimators._staged.evaluation import selection_table
-from localsvm.estimators._staged.fitter import METRICS, StageFitter
-from localsvm.estimators._staged.model import BaseStagedSVC
+from localsvm.estimators._staged.fit import StagedFit, fit_staged
+from localsvm.estimators._staged.grid import Grid
 from localsvm.estimators._staged.preparation import SCALINGS
-from localsvm.estimators._staged.refit import StagedFit, fit_in_time
-from localsvm.estimators._staged.search import Chooser, Grid
-from localsvm.estimators._staged.setting import (
-    CELL_SIZES,
-    MOST_PAIRED_CLASSES,
-    StageSizes,
+from localsvm.estimators._staged.search import Choice, choose
+from localsvm.estimators._staged.setting import StageOptions, StageSizes
+from localsvm.estimators._staged.stages import (
+    METRICS,
+    first_stage_estimator,
+    second_stage_estimator,
 )
-from localsvm.rows import Rows
-
-_SEARCH_TOL = 0.1
-_WIDE, _COMPONENTS = 110, (60, 240)
-_NARROW_SCALINGS = ("none", "standard", "quantile")
-_WIDE_SCALINGS = ("none", "standard", "unit")
-_CS = (1.0, 10.0)
-_GAMMA_FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)
-_KERNEL_CS = (1.0, 10.0, 100.0)
-_THRESHOLDS = (0.0, 1.0, 1.5, np.inf)
+from localsvm.rows import MergedRows, Rows
 
 
 class StagedSVC(BaseStagedSVC):
@@ -257,58 +248,89 @@ class StagedSVC(BaseStagedSVC):
 
     def _fit(self, rows: Rows) -> None:
         self._check_storage(rows.X)
-        seed = self._draw_seed()
-        clock = StageClock(self.max_time)
-        with clock.stage("merge"):
-            distinct = rows.merged(seed)
-        merged, n_rows = distinct.rows, distinct.rows.n_rows
-        if not isinstance(self.n_regions, str) and self.n_regions > n_rows:
-            raise ValueError(
-                f"n_regions={self.n_regions} should be <= {n_rows}, the number of "
-                "distinct rows."
-            )
-        fitter = StageFitter(
-            self.classes_,
+        options = self._options()
+        with options.clock.stage("merge"):
+            merged = rows.merged(options.seed)
+        self._check_regions(merged.rows)
+        # One limit for all that follows: to set it many times takes long.
+        with single_threaded_libraries():
+            with options.clock.stage("choose"):
+                given = {name: getattr(self, name) for name in Grid.names()}
+                grid = Grid.of(merged.rows, given)
+                choice = choose(merged.rows, grid, options)
+            fit = fit_staged(merged.rows, choice.setting, options)
+        self._store(fit, choice, options)
+        self._store_stages(fit, rows, merged)
+        self._warn_of_time(fit, choice, merged.rows)
+
+    def _options(self) -> StageOptions:
+        return StageOptions(
+            self._draw_seed(),
             self.n_regions,
             self.tol,
             self.max_iter,
             self.n_jobs,
-            seed,
-            clock,
+            StageClock(self.max_time),
+            StageSizes(),
         )
-        sizes = StageSizes()
-        # One limit for all that follows: to set it many times takes long.
-        with single_threaded_libraries():
-            with clock.stage("choose"):
-                chooser = self._choose(merged, fitter, sizes)
-            fitted = fit_in_time(fitter, merged, chooser.chosen, sizes)
-        self._store(fitted, chooser)
-        self._warn_of_time(chooser.unanswered, fitted, n_rows)
-        self._describe(rows, fitted, distinct.kind)
-        self.fit_report_ = clock.seconds
 
-    def _choose(self, rows: Rows, fitter: StageFitter, sizes: StageSizes) -> Chooser:
-        """Choose what is open, in half of the time at most."""
-        limit = None if self.max_time is None else 0.5 * self.max_time
-        trial_fitter = replace(
-            fitter, clock=StageClock(limit), tol=max(self.tol, _SEARCH_TOL)
+    def _store(self, fit: StagedFit, choice: Choice, options: StageOptions) -> None:
+        """Set the fitted attributes."""
+        self._model = fit.model
+        self.gradient_metric_ = fit.model.preparation.metric
+        self.first_stage_ = first_stage_estimator(
+            fit.rows, fit.first.fit.settings.C, options
+        )._adopt(fit.first.fit, fit.rows, self.classes_, fit.first.seconds)
+        self.second_stage_ = None
+        stages: list[Any] = [self.first_stage_]
+        if fit.second is not None:
+            second = fit.second
+            self.second_stage_ = second_stage_estimator(
+                second, choice.setting, fit.cell_size, options
+            )._adopt(
+                second.fit, second.rows, second.merged, self.classes_, second.seconds
+            )
+            stages.append(self.second_stage_)
+        self.region_sizes_ = np.concatenate([each.region_sizes_ for each in stages])
+        self.region_class_counts_ = np.concatenate(
+            [each.region_class_counts_ for each in stages]
         )
-        chooser = Chooser(trial_fitter, rows, sizes)
-        chooser.choose(self._grid(rows.X))
-        return chooser
+        self.region_stage_ = np.repeat(
+            np.arange(1, len(stages) + 1), [each.n_regions_ for each in stages]
+        )
+        self.n_regions_ = len(self.region_sizes_)
+        self.n_hard_ = fit.n_hard
+        self.duality_gap_ = self.first_stage_.duality_gap_
+        self.n_iter_ = self.first_stage_.n_iter_
+        chosen = replace(choice.setting, cell_size=fit.cell_size)
+        self.best_params_ = asdict(chosen)
+        self.selection_ = selection_table(choice.evaluations, chosen)
+        self.fit_report_ = options.clock.seconds
 
-    def _warn_of_time(
-        self, unanswered: list[str], fitted: StagedFit, n_rows: int
-    ) -> None:
+    def _store_stages(self, fit: StagedFit, rows: Rows, merged: MergedRows) -> None:
+        """Set the stage of each training row."""
+        stage_of_kind = np.zeros(merged.rows.n_rows, dtype=np.int64)
+        stage_of_kind[fit.index] = fit.stage
+        self.stage_ = stage_of_kind[merged.kind]
+        # A row without weight was not fitted: it is answered as a new one.
+        absent = np.flatnonzero(merged.kind < 0)
+        if absent.size:
+            self.stage_[absent] = fit.model.stages(rows.X[absent], self.n_jobs)
+        mass = np.bincount(self.stage_, weights=rows.sample_weight, minlength=3)[1:]
+        self.stage_shares_ = mass / mass.sum()
+
+    def _warn_of_time(self, fit: StagedFit, choice: Choice, rows: Rows) -> None:
         """Warn once if ``max_time`` was too short for anything."""
         missed = []
-        if unanswered:
+        if choice.unanswered:
             missed.append(
-                f"was not enough to choose {', '.join(unanswered)}, whose first values "
-                "were taken"
+                f"was not enough to choose {', '.join(choice.unanswered)}, whose first "
+                "values were taken"
             )
-        if not fitted.in_full:
-            missed.append(f"allowed a quick fit of {len(fitted.rows)} of {n_rows} rows")
+        if not fit.in_full:
+            missed.append(
+                f"allowed a quick fit of {len(fit.index)} of {rows.n_rows} rows"
+            )
         if missed:
             warnings.warn(
                 f"max_time={self.max_time} {', and '.join(missed)}. Allow more, or "
@@ -317,69 +339,16 @@ class StagedSVC(BaseStagedSVC):
                 stacklevel=level_of_caller(),
             )
 
-    def _grid(self, X: Any) -> Grid:
-        """Collect what is left to be chosen, for rows like these."""
-        scalings: tuple[str, ...] = _NARROW_SCALINGS
-        metrics: tuple[str | None, ...] = METRICS
-        components: tuple[int | None, ...] = (None,)
-        if sparse.issparse(X):
-            scalings, metrics = _WIDE_SCALINGS, (None, "diagonal")
-        elif X.shape[1] > _WIDE:
-            scalings, components = _WIDE_SCALINGS, _COMPONENTS
-        many_classes = len(self.classes_) > MOST_PAIRED_CLASSES
-        offered: dict[str, tuple[Any, ...]] = {
-            "scaling": scalings,
-            "n_components": components,
-            "gradient_metric": metrics,
-            "C": _CS,
-            "cell_size": CELL_SIZES,
-            "gamma_factor": _GAMMA_FACTORS,
-            "kernel_C": _KERNEL_CS,
-            "threshold": (0.0,) if many_classes else _THRESHOLDS,
-        }
-        given = {name: getattr(self, name) for name in offered}
-        values: dict[str, Any] = {
-            name: offered[name] if _is_auto(value) else (value,)
-            for name, value in given.items()
-        }
-        return Grid(**values)
-
-    def _store(self, fitted: StagedFit, chooser: Chooser) -> None:
-        """Keep the model of a fit, and how it was chosen."""
-        self._preparation = fitted.preparation
-        self.gradient_metric_ = fitted.preparation.metric
-        self.first_stage_, self.second_stage_ = fitted.first, fitted.second
-        self.n_hard_ = fitted.n_hard
-        self._threshold = chooser.chosen.threshold
-        chosen = replace(chooser.chosen, cell_size=fitted.cell_size)
-        self.best_params_ = asdict(chosen)
-        self.selection_ = selection_table(chooser.evaluations, chosen)
-
-    def _describe(self, rows: Rows, fitted: StagedFit, kind: NDArray[np.intp]) -> None:
-        first, second = self.first_stage_, self.second_stage_
-        stage_of_kind = np.zeros(kind.max() + 1, dtype=np.int64)
-        hard = (fitted.confidence <= self._threshold) & (second is not None)
-        stage_of_kind[fitted.rows] = np.where(hard, 2, 1)
-        self.stage_ = stage_of_kind[kind]
-        # A row without weight was not fitted: it is answered as a new one.
-        absent = np.flatnonzero(kind < 0)
-        if absent.size:
-            self.stage_[absent] = self._find_stages(self._prepare(rows.X[absent]))
-        mass = np.bincount(self.stage_, weights=rows.sample_weight, minlength=3)[1:]
-        self.stage_shares_ = mass / mass.sum()
-        stages = [first] if second is None else [first, second]
-        self.region_sizes_ = np.concatenate([each.region_sizes_ for each in stages])
-        self.region_class_counts_ = np.concatenate(
-            [each.region_class_counts_ for each in stages]
-        )
-        n_cells = len(self.region_sizes_) - first.n_regions_
-        self.region_stage_ = np.repeat([1, 2], [first.n_regions_, n_cells])
-        self.n_regions_ = len(self.region_sizes_)
-        self.duality_gap_ = first.duality_gap_
-        self.n_iter_ = first.n_iter_
+    def _check_regions(self, rows: Rows) -> None:
+        """Raise for more regions than distinct rows."""
+        if not isinstance(self.n_regions, str) and self.n_regions > rows.n_rows:
+            raise ValueError(
+                f"n_regions={self.n_regions} should be <= {rows.n_rows}, the number of "
+                "distinct rows."
+            )
 
     def _check_storage(self, X: Any) -> None:
-        """Raise where a parameter asks of sparse rows what would make them dense."""
+        """Raise where a parameter would make sparse rows dense."""
         if not sparse.issparse(X):
             return
         for name, asks in (
@@ -392,8 +361,3 @@ class StagedSVC(BaseStagedSVC):
                     f"{name}={getattr(self, name)!r} needs dense rows; found a sparse "
                     f"X. Use {name}='auto', or X.toarray()."
                 )
-
-
-def _is_auto(value: Any) -> bool:
-    """Whether a parameter is left to the choice phase."""
-    return isinstance(value, str) and value == "auto"

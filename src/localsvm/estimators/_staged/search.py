@@ -1,4 +1,4 @@
-"""The choice phase of the staged SVM: held-out errors decide what was left open."""
+"""The search of the staged SVM: held-out errors decide what was left open."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from localsvm.estimators._staged.evaluation import CLEAR, CLOSE, SLIGHT, Evaluation
-from localsvm.estimators._staged.fitter import OutOfTimeError, StageFitter
+from localsvm.estimators._staged.grid import Grid
 from localsvm.estimators._staged.setting import (
     MOST_PAIRED_CLASSES,
     StagedSetting,
-    StageSizes,
+    StageOptions,
 )
-from localsvm.estimators._staged.trial import Trial
+from localsvm.estimators._staged.trial import OutOfTimeError, Trial
 from localsvm.rows import Fold, Rows, held_out_first, stratified_folds
 
 FEWEST_ROWS_TO_HOLD_OUT = 10_000
@@ -32,41 +32,6 @@ _FULL_SHARE = 0.2
 _MOST_HELD_OUT = 10_000
 # Values of width and penalty that are tried at first.
 _N_FIRST = {"gamma_factor": 3, "kernel_C": 2}
-# Of the first questions, which are about preparation.
-_PLAIN_C, _PLAIN_GAMMA_FACTORS, _PLAIN_KERNEL_C = 1.0, (2.0, 4.0), 10.0
-
-
-@dataclass(frozen=True)
-class Grid:
-    """Values that are open, the simplest first; one where the user has fixed it."""
-
-    scaling: Sequence[str]
-    n_components: Sequence[int | None]
-    gradient_metric: Sequence[str | None]
-    C: Sequence[float]
-    cell_size: Sequence[int | None]
-    gamma_factor: Sequence[float]
-    kernel_C: Sequence[float]
-    threshold: Sequence[float]
-
-    @property
-    def is_open(self) -> bool:
-        """Whether anything is to be chosen."""
-        return any(len(getattr(self, item.name)) > 1 for item in fields(self))
-
-    def only(self) -> StagedSetting:
-        """Take the first of all values: the setting, where nothing is open."""
-        return StagedSetting(*(getattr(self, item.name)[0] for item in fields(self)))
-
-    def plain(self) -> StagedSetting:
-        """Where the choice begins."""
-        return replace(
-            self.only(),
-            cell_size="auto" if len(self.cell_size) > 1 else self.cell_size[0],
-            C=_nearest(self.C, _PLAIN_C),
-            gamma_factor=_nearest(self.gamma_factor, _PLAIN_GAMMA_FACTORS[0]),
-            kernel_C=_nearest(self.kernel_C, _PLAIN_KERNEL_C),
-        )
 
 
 def _needed_of(question: str, value: Any) -> float:
@@ -76,60 +41,73 @@ def _needed_of(question: str, value: Any) -> float:
     return CLEAR if value in ("quantile", "full", "diagonal") else 0.0
 
 
-@dataclass
-class Chooser:
-    """Asks one question after the other and keeps the answers.
-
-    Parameters
-    ----------
-    fitter : StageFitter
-    rows : Rows
-        Distinct, in random order.
-    sizes : StageSizes
-        Of the final fit.
+@dataclass(frozen=True)
+class Choice:
+    """Result of a search.
 
     Attributes
     ----------
-    chosen : StagedSetting
+    setting : StagedSetting
     evaluations : list of Evaluation
         What was tried.
     unanswered : list of str
         Questions that there was no time for.
     """
 
-    fitter: StageFitter
+    setting: StagedSetting
+    evaluations: Sequence[Evaluation] = ()
+    unanswered: Sequence[str] = ()
+
+
+def choose(rows: Rows, grid: Grid, options: StageOptions) -> Choice:
+    """Choose what is open, in half of the time at most.
+
+    Parameters
+    ----------
+    rows : Rows
+        Distinct, in random order.
+    grid : Grid
+    options : StageOptions
+        Of the fit.
+    """
+    if not grid.is_open:
+        return Choice(grid.first())
+    search = _Search(rows, grid, options.for_search())
+    setting = search.run()
+    if search.unanswered and not search.evaluations:
+        # Nothing is known of the columns: the safest scaling, one stage.
+        safe = "standard" if "standard" in grid.scaling else setting.scaling
+        setting = replace(setting, scaling=safe)
+    return Choice(setting, search.evaluations, search.unanswered)
+
+
+@dataclass
+class _Search:
+    """Asks one question after the other, and keeps what was tried."""
+
     rows: Rows
-    sizes: StageSizes
-    chosen: StagedSetting = field(init=False)
+    grid: Grid
+    options: StageOptions
     evaluations: list[Evaluation] = field(default_factory=list)
     unanswered: list[str] = field(default_factory=list)
     _trials: dict[tuple[Any, ...], Trial] = field(default_factory=dict)
 
-    def choose(self, grid: Grid) -> StagedSetting:
-        """Choose what is open, and keep it as ``chosen``."""
-        self.chosen = self._choose(grid) if grid.is_open else grid.only()
-        if self.unanswered and not self.evaluations:
-            # Nothing is known of the columns: the safest scaling, one stage.
-            safe = "standard" if "standard" in grid.scaling else self.chosen.scaling
-            self.chosen = replace(self.chosen, scaling=safe)
-        return self.chosen
-
-    def _choose(self, grid: Grid) -> StagedSetting:
+    def run(self) -> StagedSetting:
         """Choose preparation, penalties and widths; look at full size again."""
-        best = grid.plain()
+        best = self.grid.plain()
         if not self._folds(0)[1]:
             return best
         for question in ("scaling", "n_components", "gradient_metric"):
-            best = self._choose_preparation(question, grid, best)
-        best = self._choose_penalty(grid, best)
-        if tuple(grid.threshold) == (0.0,):
+            best = self._choose_preparation(question, best)
+        best = self._choose_penalty(best)
+        if tuple(self.grid.threshold) == (0.0,):
             return best
-        best = self._choose_kernel(grid, best)
-        return self._confirm(grid, best) if self._holds_out else best
+        best = self._choose_kernel(best)
+        return self._confirm(best) if self._holds_out else best
 
     def _out_of_time(self, question: str) -> bool:
         """Whether there is no time for a question, which is then left open."""
-        late = self.fitter.clock.remaining() == 0
+        late = self.options.is_late
         if late and question not in self.unanswered:
             self.unanswered.append(question)
         return late
@@ -143,26 +121,20 @@ class Chooser:
             self._out_of_time(question)
 
     @property
-    def _n_rows(self) -> int:
-        return int(self.rows.X.shape[0])
-
-    @property
     def _holds_out(self) -> bool:
-        many_classes = len(self.fitter.classes) > MOST_PAIRED_CLASSES
-        return many_classes or self._n_rows >= FEWEST_ROWS_TO_HOLD_OUT
+        many_classes = self.rows.n_classes > MOST_PAIRED_CLASSES
+        return many_classes or self.rows.n_rows >= FEWEST_ROWS_TO_HOLD_OUT
 
-    def _choose_preparation(
-        self, question: str, grid: Grid, best: StagedSetting
-    ) -> StagedSetting:
+    def _choose_preparation(self, question: str, best: StagedSetting) -> StagedSetting:
         """Keep the first value unless another one is clearly better."""
-        for value in getattr(grid, question)[1:]:
+        for value in getattr(self.grid, question)[1:]:
             challenger = replace(best, **{question: value})
-            if self._wins(question, grid, best, challenger):
+            if self._wins(question, best, challenger):
                 best = challenger
         return best
 
     def _wins(
-        self, question: str, grid: Grid, best: StagedSetting, challenger: StagedSetting
+        self, question: str, best: StagedSetting, challenger: StagedSetting
     ) -> bool:
         """Whether the challenger is better; on more rows if it is close."""
         if self._out_of_time(question):
@@ -173,7 +145,7 @@ class Chooser:
             for rung, n_folds in self._levels:
                 old, new = (
                     self._evaluate(
-                        question, plain_variants(setting, grid), rung, n_folds
+                        question, self.grid.plain_variants(setting), rung, n_folds
                     )
                     for setting in (best, challenger)
                 )
@@ -187,16 +159,16 @@ class Chooser:
         """Rungs and folds at which candidates are compared, as long as it is close."""
         if not self._holds_out:
             return [(0, _FIRST_FOLDS), (0, _N_FOLDS)]
-        return [(0, 1), (1, 1)] if self._n_rows > _TRIAL_ROWS[0] else [(0, 1)]
+        return [(0, 1), (1, 1)] if self.rows.n_rows > _TRIAL_ROWS[0] else [(0, 1)]
 
-    def _choose_penalty(self, grid: Grid, best: StagedSetting) -> StagedSetting:
+    def _choose_penalty(self, best: StagedSetting) -> StagedSetting:
         """Penalty of the first stage: by both stages, near ties by the first alone."""
-        if len(grid.C) == 1 or self._out_of_time("C"):
+        if len(self.grid.C) == 1 or self._out_of_time("C"):
             return best
         evaluations: dict[float, Evaluation] = {}
         with self._as_far_as_time_allows("C"):
-            for C in grid.C:
-                settings = with_thresholds(replace(best, C=C), grid)
+            for C in self.grid.C:
+                settings = self.grid.with_thresholds(replace(best, C=C))
                 evaluations[C] = self._evaluate("C", settings, 0)
         if not evaluations:
             return best
@@ -211,23 +183,22 @@ class Chooser:
         tried = evaluations[C]
         return tried.settings[tried.best()]
 
-    def _choose_kernel(self, grid: Grid, best: StagedSetting) -> StagedSetting:
+    def _choose_kernel(self, best: StagedSetting) -> StagedSetting:
         """Width and penalty, a step further where an edge is best; then the cells."""
         best = self._ask(
             "kernel",
-            grid,
             best,
             0,
-            gamma_factor=grid.gamma_factor[: _N_FIRST["gamma_factor"]],
-            kernel_C=grid.kernel_C[: _N_FIRST["kernel_C"]],
+            gamma_factor=self.grid.gamma_factor[: _N_FIRST["gamma_factor"]],
+            kernel_C=self.grid.kernel_C[: _N_FIRST["kernel_C"]],
         )
         for name, n_first in _N_FIRST.items():
-            last, *more = getattr(grid, name)[n_first - 1 :] or (None,)
+            last, *more = getattr(self.grid, name)[n_first - 1 :] or (None,)
             if more and getattr(best, name) == last:
-                best = self._ask("kernel", grid, best, 0, **{name: (last, *more)})
-        return self._choose_cells(grid, best)
+                best = self._ask("kernel", best, 0, **{name: (last, *more)})
+        return self._choose_cells(best)
 
-    def _choose_cells(self, grid: Grid, best: StagedSetting) -> StagedSetting:
+    def _choose_cells(self, best: StagedSetting) -> StagedSetting:
         """Decide how the hard rows are cut: the fit takes it as it was tried."""
         if best.cell_size != "auto" or self._out_of_time("cells"):
             return best
@@ -235,23 +206,21 @@ class Chooser:
         if cell_size is None:
             return replace(best, cell_size=None)
         best = replace(best, cell_size=cell_size)
-        return self._ask("cells", grid, best, 0, cell_size=grid.cell_size)
+        return self._ask("cells", best, 0, cell_size=self.grid.cell_size)
 
-    def _confirm(self, grid: Grid, best: StagedSetting) -> StagedSetting:
+    def _confirm(self, best: StagedSetting) -> StagedSetting:
         """At full size: whether more rows bear more, and whether stage two pays."""
         return self._ask(
             "confirm",
-            grid,
             best,
             _FULL,
-            C=_with_next(sorted(grid.C), best.C),
-            gamma_factor=_with_next(grid.gamma_factor, best.gamma_factor),
+            C=_with_next(sorted(self.grid.C), best.C),
+            gamma_factor=_with_next(self.grid.gamma_factor, best.gamma_factor),
         )
 
     def _ask(
         self,
         question: str,
-        grid: Grid,
         best: StagedSetting,
         rung: int,
         **values: Sequence[Any],
@@ -260,8 +229,8 @@ class Chooser:
         settings = [
             setting
             for combination in product(*values.values())
-            for setting in with_thresholds(
-                replace(best, **dict(zip(values, combination, strict=True))), grid
+            for setting in self.grid.with_thresholds(
+                replace(best, **dict(zip(values, combination, strict=True)))
             )
         ]
         if len(settings) == 1 or self._out_of_time(question):
@@ -301,8 +270,8 @@ class Chooser:
         if key not in self._trials:
             rows, folds = self._folds(rung)
             # Of the rows that are trained on: the fit has to do as the trial did.
-            sizes = self.sizes.shrunk(len(folds[0][0]) / self._n_rows)
-            self._trials[key] = Trial(self.fitter, sizes, rows, folds, setting)
+            options = self.options.for_share(len(folds[0][0]) / self.rows.n_rows)
+            self._trials[key] = Trial(rows, folds, setting, options)
         return self._trials[key]
 
     def _folds(self, rung: int) -> tuple[Rows, list[Fold]]:
@@ -310,7 +279,7 @@ class Chooser:
         class_index = self.rows.class_index
         if not self._holds_out:
             return self.rows, stratified_folds(class_index, _N_FOLDS)
-        n_rows = self._n_rows
+        n_rows = self.rows.n_rows
         if rung == _FULL:
             n_test = min(int(_FULL_SHARE * n_rows), _MOST_HELD_OUT)
         else:
@@ -320,26 +289,7 @@ class Chooser:
         return self.rows.take(np.arange(n_rows)), folds
 
 
-def plain_variants(setting: StagedSetting, grid: Grid) -> list[StagedSetting]:
-    """Give a setting each of the thresholds, and two widths if they are open."""
-    widths = [width for width in grid.gamma_factor if width in _PLAIN_GAMMA_FACTORS]
-    return [
-        variant
-        for width in widths or [setting.gamma_factor]
-        for variant in with_thresholds(replace(setting, gamma_factor=width), grid)
-    ]
-
-
-def with_thresholds(setting: StagedSetting, grid: Grid) -> list[StagedSetting]:
-    """Give a setting each of the thresholds."""
-    return [replace(setting, threshold=threshold) for threshold in grid.threshold]
-
-
 def _with_next(values: Sequence[float], value: float) -> Sequence[float]:
     """Take a value and the one that follows it."""
     position = list(values).index(value)
     return values[position : position + 2]
-
-
-def _nearest(values: Sequence[float], wanted: float) -> float:
-    return min(values, key=lambda value: abs(np.log(value / wanted)))

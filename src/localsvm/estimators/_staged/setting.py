@@ -1,13 +1,15 @@
-"""What the choice phase of the staged SVM decides, and which rows are hard."""
+"""What the search of the staged SVM decides, how a fit runs, which rows are hard."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from localsvm._clock import StageClock
 
 # A margin of one is what the hinge asks of a row.
 HARD_MARGIN = 1.0
@@ -20,11 +22,13 @@ CELL_SIZES = (200, 1000)
 MOST_PAIRED_CLASSES = 50
 
 _FEWEST_TRIAL_ROWS = 2000
+_SEARCH_TOL = 0.1
+_PASSES = 100
 
 
 @dataclass(frozen=True)
 class StagedSetting:
-    """What the choice phase decides.
+    """What is fitted; the search decides what the user has left open.
 
     Attributes
     ----------
@@ -125,3 +129,53 @@ class StageSizes:
         if cell_size == "auto":
             cell_size = CELL_SIZES[0] if n_hard > self.largest_model else None
         return None if cell_size is None or n_hard <= cell_size else cell_size
+
+
+@dataclass(frozen=True)
+class StageOptions:
+    """How a fit runs, whatever its setting.
+
+    Attributes
+    ----------
+    seed : int
+    n_regions : int or "auto"
+    tol : float
+        As in :class:`~localsvm.StagedSVC`.
+    max_iter : int or None
+        Passes of the first stage's solver; None is 100.
+    n_jobs : int or None
+    clock : StageClock
+    sizes : StageSizes
+    """
+
+    seed: int
+    n_regions: int | str = "auto"
+    tol: float = 0.05
+    max_iter: int | None = None
+    n_jobs: int | None = None
+    clock: StageClock = field(default_factory=StageClock)
+    sizes: StageSizes = field(default_factory=StageSizes)
+
+    @property
+    def n_passes(self) -> int:
+        """Limit of the first stage's solver."""
+        return _PASSES if self.max_iter is None else self.max_iter
+
+    @property
+    def max_time(self) -> float | None:
+        """Time limit of the fit in seconds."""
+        return self.clock.max_time
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the time is over."""
+        return self.clock.remaining() == 0
+
+    def for_search(self) -> StageOptions:
+        """Options of the search: half of the time, and a looser tolerance."""
+        limit = None if self.max_time is None else 0.5 * self.max_time
+        return replace(self, clock=StageClock(limit), tol=max(self.tol, _SEARCH_TOL))
+
+    def for_share(self, share: float) -> StageOptions:
+        """Options for a share of the rows."""
+        return replace(self, sizes=self.sizes.shrunk(share))

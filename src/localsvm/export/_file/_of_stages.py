@@ -13,6 +13,7 @@ from localsvm.estimators import (
     LocalSVC,
     Preparation,
     QuantileMap,
+    StagedModel,
     StagedSVC,
 )
 from localsvm.export._file._common import CLASSIFIER, REGIONS
@@ -120,10 +121,27 @@ def _check_quantiles(quantiles: QuantileMap) -> None:
             raise ValueError("_preparation.quantiles has knots that do not ascend.")
 
 
+def _take(values: dict[str, Any]) -> dict[str, Any]:
+    """Write of the model what its two stages do not hold."""
+    model = values["_model"]
+    own = {"_preparation": model.preparation, "_threshold": model.threshold}
+    return {name: each for name, each in values.items() if name != "_model"} | own
+
+
 def _make(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
     del dims
-    vars(unfitted).update(values)
-    unfitted.gradient_metric_ = values["_preparation"].metric
+    kept = dict(values)
+    preparation, threshold = kept.pop("_preparation"), kept.pop("_threshold")
+    first, second = values["first_stage_"], values["second_stage_"]
+    vars(unfitted).update(kept)
+    unfitted.gradient_metric_ = preparation.metric
+    unfitted._model = StagedModel(
+        preparation,
+        first.regions_,
+        first._model,
+        None if second is None else second._model,
+        threshold,
+    )
     return unfitted
 
 
@@ -147,7 +165,8 @@ SPECS = (
             "best_params_": Report(),
             "selection_": Report(),
         },
-        left_out=frozenset({"gradient_metric_"}),
+        left_out=frozenset({"gradient_metric_", "_model"}),
+        take=_take,
         check=_check,
         make=_make,
     ),

@@ -17,13 +17,13 @@ from localsvm.export._onnx._transformers import unit_rows
 @answers(StagedSVC)
 def staged_answer(graph: Graph, rows: Tensor, model: StagedSVC) -> Answer:
     """Decisions of the first stage, and of the second where the first is in doubt."""
-    rows = _prepare(graph, rows, model._preparation)
-    if np.isinf(model._threshold):
+    rows = _prepare(graph, rows, model._model.preparation)
+    if np.isinf(model._model.threshold):
         return Answer(_decide_hard(graph, rows, model))
     scores = answer(graph, rows, model.first_stage_).scores
     if model.second_stage_ is None:
         return Answer(scores)
-    sure = _confidences(scores, len(model.classes_)).above(model._threshold)
+    sure = _confidences(scores, len(model.classes_)).above(model._model.threshold)
     hard = graph.apply("NonZero", graph.apply("Not", sure), dtype=np.int64)
     answered = _decide_hard(graph, rows.take(hard.drop(0)), model)
     place = graph.apply("Transpose", hard)
