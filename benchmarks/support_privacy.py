@@ -31,7 +31,7 @@ N_CELLS = 32
 DELTA = 1e-6
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0, np.inf)
 N_DRAWS = 5
-GRID = list(product((0.01, 0.03), (100.0, 1000.0)))
+GRID = list(product((0.01, 0.03), (1.5, 15.0)))
 # Standardised numbers and one-hot columns: known beforehand, not read from the rows.
 BOUNDS = (np.r_[np.full(6, -2.0), np.zeros(98)], np.r_[np.full(6, 3.0), np.ones(98)])
 

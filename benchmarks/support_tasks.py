@@ -51,6 +51,11 @@ def of_pair(y: NDArray[Any], pair: tuple[int, int]) -> NDArray[np.bool_]:
     return (y == pair[0]) | (y == pair[1])
 
 
+def pair_decisions(model: Any, X: NDArray[Any]) -> NDArray[Any]:
+    """Decisions of the pairs of classes, positive for the first of a pair."""
+    return -model._fitted_machine().decide(X, model.n_jobs)
+
+
 def mean_pair_error(decisions: NDArray[Any], y: NDArray[Any]) -> float:
     """Error in percent, on average over the pairs; positive is the first of a pair."""
     errors = []

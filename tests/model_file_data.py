@@ -277,7 +277,7 @@ CASES = {
     "clusters-rest": ("named", _clusters(covariance="none", multi_class="ovr")),
     "clusters-pairs": (
         "single",
-        _clusters(decision_function_shape="ovo", clusterer=GaussianMixture(2)),
+        _clusters(clusterer=GaussianMixture(2)),
     ),
     "summaries": ("three", _from_summaries),
     "stream": ("three", _long_stream),

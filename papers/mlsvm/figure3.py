@@ -16,10 +16,18 @@ from papers.mlsvm.drawing import Model, Steps, draw_panels
 from papers.mlsvm.measures import boosting_errors, complexity, em_steps
 
 _DISC = Data(synthetic, {"make": make_circle_in_square, "n_train": 400, "n_test": 4000})
-_MIXTURE = {"C": 10.0, "tau": 1.0, "prior": 0.0}
+_MIXTURES = {
+    methods.PRINTED_MODEL: methods.mixture_part(4, printed=True, C=10.0, prior=0.0),
+    methods.SOFTMAX: methods.mixture_part(
+        4,
+        printed=False,
+        C=10.0,
+        gate=Part("localsvm.estimators.SoftmaxGate", {"tau": 1.0}),
+        prior=0.0,
+    ),
+}
 _STEPS = {"step 1": 1, "step 5": 5, "last step": 30}
 _MEMBERS = {"first": 1, "tenth": 10, "last": 100}
-_MODELS = (methods.PRINTED_MODEL, methods.SOFTMAX)
 _DRAWN = "Bst-SVM, drawn rows"
 _WEIGHTED = "Bst-SVM, weighted rows"
 _COUNT = "SVMs or support vectors"
@@ -54,13 +62,10 @@ def _runs(size: Size) -> list[Run]:
     for name, n_members in _MEMBERS.items():
         drawn = _boosted("ResampledLinearSVC", 0.1, n_members)
         runs.append(_run(f"{_DRAWN}, {name}", drawn, plane, boosting_errors))
-    for model in _MODELS:
-        for name, max_iter in _STEPS.items():
-            printed = model == methods.PRINTED_MODEL
-            part = methods.mixture_part(
-                4, printed=printed, **_MIXTURE, max_iter=max_iter
-            )
-            runs.append(_run(f"{model}, {name}", part, plane, em_steps))
+    for model, part in _MIXTURES.items():
+        for name, n_steps in _STEPS.items():
+            step = Part(part.path, {**part.params, "em_max_iter": n_steps})
+            runs.append(_run(f"{model}, {name}", step, plane, em_steps))
     return runs
 
 
@@ -77,8 +82,8 @@ def _run(group: str, part: Part, *measures: Any) -> Run:
 
 def _draw(results: Sequence[Result]) -> Any:
     errors = {"drawn rows": f"{_DRAWN}, last", "weighted rows": _WEIGHTED}
-    mixtures = {m.removeprefix("MLSVM, "): f"{m}, last step" for m in _MODELS}
-    steps = [f"{model}, {name}" for model in _MODELS for name in _STEPS]
+    mixtures = {m.removeprefix("MLSVM, "): f"{m}, last step" for m in _MIXTURES}
+    steps = [f"{model}, {name}" for model in _MIXTURES for name in _STEPS]
     panels: list[Model | Steps] = [
         Model("SVM with Gaussian kernel", methods.SVM),
         Steps("test error of boosting (%)", "test_errors", errors, first=1),

@@ -69,8 +69,8 @@ def _runs(size: Size) -> list[Run]:
         _run(methods.LSVM, _LINEAR, 0, plane),
     ]
     for method, part in _MIXTURES.items():
-        for name, max_iter in _STEPS.items():
-            step = Part(part.path, {**part.params, "max_iter": max_iter})
+        for name, n_steps in _STEPS.items():
+            step = Part(part.path, {**part.params, "em_max_iter": n_steps})
             for seed in range(_REPETITIONS[size]):
                 drawn = (plane,) if seed == 0 else ()
                 group = f"{method}, {name}"

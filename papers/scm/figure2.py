@@ -10,6 +10,7 @@ from papers._printed import Printed
 from papers._results import Result
 from papers.scm.data import digits
 from papers.scm.measures import pairs_of_classes
+from papers.scm.methods import per_cluster
 
 _PENALTIES = (1e2, 1e3, 1e4, 1e5)
 _CLUSTERS = (20, 40, 80, 145, 280, 400)
@@ -51,9 +52,8 @@ def _runs(size: Size) -> list[Run]:
 def _method(n_clusters: int, C: float) -> Method:
     params = {
         "n_clusters": n_clusters,
-        "C": C,
+        "C": per_cluster(2 * n_clusters, C)[0],
         "gamma": 0.04,
-        "decision_function_shape": "ovo",
     }
     return Method("SCM+TOD", Part("localsvm.SupportClusterSVC", params))
 

@@ -7,7 +7,9 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from localsvm import SupportClusterSVC
 from papers._measures import Fitted
 from papers.scm.models import party_bounds
 
@@ -40,10 +42,10 @@ def party_classes(fitted: Fitted) -> Mapping[str, Any]:
 def pairs_of_classes(fitted: Fitted) -> Mapping[str, Any]:
     """Give mean error, clusters and support clusters of the pairs of classes.
 
-    The model has several classes and gives decisions of pairs.
+    The model has several classes, all with clusters, and an SVM for each pair.
     """
     model, y = fitted.model, fitted.rows.y_test
-    decisions = model.decision_function(fitted.rows.X_test)
+    decisions = pair_decisions(model, fitted.rows.X_test)
     pairs = list(combinations(model.classes_, 2))
     errors = []
     for decision, (first, second) in zip(decisions.T, pairs, strict=True):
@@ -53,5 +55,10 @@ def pairs_of_classes(fitted: Fitted) -> Mapping[str, Any]:
         "n_pairs": len(pairs),
         "pair_error": 100 * float(np.mean(errors)),
         "clusters_per_pair": 2 * model.summary_.n_clusters / len(model.classes_),
-        "support_per_pair": np.count_nonzero(model.support_weights_) / len(pairs),
+        "support_per_pair": np.count_nonzero(model.dual_coef_) / len(pairs),
     }
+
+
+def pair_decisions(model: SupportClusterSVC, X: NDArray[Any]) -> NDArray[np.float64]:
+    """Give the decisions of the pairs (0, 1), (0, 2), ..., positive for the first."""
+    return -model._fitted_machine().decide(X, model.n_jobs)

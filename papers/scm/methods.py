@@ -20,6 +20,11 @@ Grid = Mapping[str, Sequence[Any]]
 _MODELS = "papers.scm.models"
 
 
+def per_cluster(n_clusters: int, *penalties: float) -> tuple[float, ...]:
+    """Convert the paper's C, of all rows together, to that of a mean cluster."""
+    return tuple(round(C / n_clusters, 4) for C in penalties)
+
+
 def scm(
     name: str,
     grid: Grid | None = None,

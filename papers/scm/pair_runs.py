@@ -4,11 +4,14 @@ from papers._definition import Method, Run, Selection, Split
 from papers._experiment import Size
 from papers.scm.data import PAIRS, pair_of_digits
 from papers.scm.measures import support_clusters, support_vectors
-from papers.scm.methods import LIBSVM, centroids, scm, scm_em
+from papers.scm.methods import LIBSVM, centroids, per_cluster, scm, scm_em
 
-_GRID = {"C": (1e2, 1e3, 1e4, 1e5), "gamma": (0.02, 0.04, 0.08)}
+_GRID = {"C": per_cluster(290, 1e2, 1e3, 1e4, 1e5), "gamma": (0.02, 0.04, 0.08)}
 # Variances are raised by 1 / (4 gamma): by 0.01, 0.1, 1 and 5.
-_PRINTED_GRID = {"C": (1e3, 1e5, 1e7), "gamma": (25.0, 2.5, 0.25, 0.05)}
+_PRINTED_GRID = {
+    "C": per_cluster(290, 1e3, 1e5, 1e7),
+    "gamma": (25.0, 2.5, 0.25, 0.05),
+}
 
 METHODS = (
     LIBSVM,

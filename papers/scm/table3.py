@@ -9,6 +9,7 @@ from papers.scm.methods import (
     LIBSVM,
     NOT_AT_HAND,
     centroids,
+    per_cluster,
     scm,
     three_parties,
 )
@@ -25,7 +26,7 @@ SCM (p), ten rows per cluster | -
 TOD, centroids and priors     | -
 TOD, centroids alone          | -
 """)
-_GRID = {"C": (300.0, 1e3, 3e3, 1e4), "gamma": (0.015, 0.03, 0.06)}
+_GRID = {"C": per_cluster(600, 300.0, 1e3, 3e3, 1e4), "gamma": (0.015, 0.03, 0.06)}
 _METHODS = (
     LIBSVM,
     scm("SCM", _GRID, n_clusters=300),

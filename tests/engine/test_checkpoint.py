@@ -34,9 +34,9 @@ MODELS = {
 # Called when all rows have been read, and what stems from them is in the checkpoint.
 LATE = {
     "ClusteredSVC": "passes._linear_solver:BlockSolver:run",
-    "LocalSVC": "estimators._local.passes:solve_cells",
-    "MixtureSVC": "estimators._mixture.em:maximize",
-    "ReducedSVC": "estimators._reduced.passes:ReducedPartitionFit:_solve",
+    "LocalSVC": "estimators._local.estimator:solve_cells",
+    "MixtureSVC": "estimators._mixture.em.loop:maximize",
+    "ReducedSVC": "estimators._reduced.master:run_passes",
     "SupportClusterSVC": "estimators._support_cluster.fit:finish_merging",
 }
 PLACES = {

@@ -33,7 +33,7 @@ from localsvm.engine import (
 N_PASSES = {"SupportClusterSVC": 1, "ClusteredSVC": 2}
 PARTS = "localsvm.passes._linear_solver"
 MIXTURE = "localsvm.estimators._mixture"
-REDUCED = "localsvm.estimators._reduced.passes"
+REDUCED = "localsvm.estimators._reduced.master"
 
 
 @pytest.fixture(scope="module")
@@ -90,16 +90,16 @@ def run_fit(name, folder, *fault):
         ),
         ("MixtureSVC", "localsvm.solvers:SelectiveDescent:finish", "20", 1),
         pytest.param(
-            *("MixtureSVC", f"{MIXTURE}.em:save_em", "2", 1),
+            *("MixtureSVC", f"{MIXTURE}.em.loop:save_em", "2", 1),
             marks=pytest.mark.slow,
         ),
         pytest.param(
             *("MixtureSVC", f"{MIXTURE}.blocks:StoredRows:drop_shares", "25", 1),
             marks=pytest.mark.slow,
         ),
-        ("ReducedSVC", f"{REDUCED}:check_part", "30", 1),
+        ("ReducedSVC", f"{REDUCED}:check_block", "30", 1),
         pytest.param(
-            *("ReducedSVC", f"{REDUCED}:ReducedFiles:remove_before", "1", 1),
+            *("ReducedSVC", f"{REDUCED}:ReducedStore:drop_before", "1", 1),
             marks=pytest.mark.slow,
         ),
     ],

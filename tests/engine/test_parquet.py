@@ -333,9 +333,7 @@ def test_models_of_rows_in_memory_predict_folders(folder, tmp_path):
     frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(4)])
     for model in (
         StagedSVC(random_state=0).fit(frame[["f3", "f1", "f0"]], y),
-        SupportClusterSVC(
-            6, multi_class="ovo", decision_function_shape="ovo", random_state=0
-        ).fit(frame, y),
+        SupportClusterSVC(6, multi_class="ovo", random_state=0).fit(frame, y),
     ):
         rows = frame[model.feature_names_in_]
         np.testing.assert_array_equal(model.predict(folder), model.predict(rows))

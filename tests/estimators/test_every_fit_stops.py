@@ -81,13 +81,13 @@ OTHER_MODELS = {
         **GIVEN | {"C": C, "kernel_C": C, "max_iter": 300}, tol=tol
     ),
     "SupportClusterSVC": lambda C, tol: SupportClusterSVC(
-        20, C=C, tol=tol, max_iter=-1 if C <= 1 else 100_000
+        20, C=C, tol=tol, max_iter=None if C <= 1 else 100_000
     ),
     "SupportClusterSVC, paper": lambda C, tol: SupportClusterSVC(
         20,
         C=C,
         tol=tol,
-        max_iter=-1 if C <= 1 else 100_000,
+        max_iter=None if C <= 1 else 100_000,
         kernel_form="paper",
         multi_class="ovr",
     ),
@@ -208,7 +208,7 @@ def test_no_tolerance_on_six_rows_ends_by_itself():
         LocalSVC(
             60, n_assigned=60, kernel="poly", gamma="scale", C=1e12, random_state=0
         ),
-        SupportClusterSVC(60, C=1e15, tol=1e-12, max_iter=-1, random_state=0),
+        SupportClusterSVC(60, C=1e13, tol=1e-12, random_state=0),
     ],
 )
 def test_a_slow_problem_ends_at_the_generous_limit(model):

@@ -180,7 +180,7 @@ X += rng.standard_normal(X.shape)
 def test_learning_of_clusters_is_interrupted(n_jobs):
     prepare = f"""
 model = SupportClusterSVC(20, random_state=0, n_jobs={n_jobs}).fit(X[:300], y[:300])
-model.set_params(n_clusters=3000, C=1e6, tol=0, max_iter=-1)
+model.set_params(n_clusters=3000, C=1e6, tol=0, max_iter=10**9)
 """
     call = "model.fit(X[:6000], y[:6000])"
     assert seconds_to_answer(prepare, n_classes=3, call=call) < 1.0

@@ -229,18 +229,6 @@ def test_narrow_and_sparse_rows(name):
             assert total == pytest.approx(other.decision_value, abs=10 * tolerance)
 
 
-def test_scores_of_pairs_do_not_mislead():
-    X, _ = held_out(3)
-    plain = fitted("clusters", 3)
-    expected = explain(plain, X[0], border=False)
-    pairs = SupportClusterSVC(8, decision_function_shape="ovo", random_state=0)
-    pairs.fit(*training_rows(3))
-    found = explain(pairs, X[0], border=False)
-    assert found.decision_value == pytest.approx(expected.decision_value)
-    assert found.margin == expected.margin
-    assert pairs.decision_function_shape == "ovo"
-
-
 def test_model_that_was_saved_is_explained_alike(name, n_classes, tmp_path):
     model, (X, y) = fitted(name, n_classes), held_out(n_classes)
     localsvm.save(model, tmp_path / "model.lsvm")

@@ -60,7 +60,7 @@ def pair_decisions(model, queries):
         names = model.classes_[[negative, positive]]
         part = np.flatnonzero(np.isin(summary.label, names))
         sign = np.where(summary.label[part] == names[1], 1.0, -1.0)
-        box = sign * model.C * summary.weight[part] / summary.weight[part].sum()
+        box = sign * model.C_ * summary.weight[part] / summary.weight.mean()
         lower, upper = np.minimum(box, 0), np.maximum(box, 0)
         gram = K[np.ix_(part, part)] / scale
         beta = solve(gram, lower, upper, sign)

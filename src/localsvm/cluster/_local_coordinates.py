@@ -56,20 +56,6 @@ class LocalCoordinates(LearnedRegions):
         """Squared distances between anchors."""
         return np.asarray(cdist(self.centers, self.centers, "sqeuclidean"))
 
-    def search(
-        self, X: Any, n_jobs: int | None = None
-    ) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.float64]]:
-        """Nearest anchors and their weights; nothing depends on the distance."""
-        codes = self.code(X, n_jobs)
-        return codes.regions, codes.weights, np.zeros(X.shape[0])
-
-    def adapt(self, mean_distance: float, n_found: int) -> None:
-        """Learn nothing: the code of a row depends on the anchors only."""
-
-    def weights(self, scores: NDArray[Any]) -> NDArray[Any]:
-        """Weights as the search found them."""
-        return scores
-
     def code(self, X: Any, n_jobs: int | None = None) -> RegionCodes:
         """Nearest anchors of each row and their weights."""
         search = NearestCenters(self.centers, np.float64, n_jobs)

@@ -9,20 +9,16 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import kmeans_plusplus
-from sklearn.utils.validation import check_is_fitted
 
 from localsvm._checks import (
     check_parameters,
-    check_rows,
-    check_sample_weight,
     integer,
     real,
-    unchanged_on_failure,
 )
 from localsvm._seeds import draw_seed
 from localsvm._threads import map_in_threads, single_threaded_libraries
+from localsvm.cluster._base import BaseClusterer, check_enough_rows
 from localsvm.cluster._centers import NearestCenters
 from localsvm.rows import RowSample
 
@@ -44,7 +40,7 @@ class Passes(Protocol):
         """Merge ``function(X, weight, *arguments)`` of all parts, in their order."""
 
 
-class ParallelKMeans(ClusterMixin, BaseEstimator):
+class ParallelKMeans(BaseClusterer):
     r"""k-means on all rows, begun by k-means||, for rows in partitions.
 
     k-means|| [1]_ draws about ``oversampling * n_clusters`` candidates in each of a few
@@ -127,30 +123,10 @@ class ParallelKMeans(ClusterMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the centres.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : Ignored
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self : ParallelKMeans
-        """
-        with unchanged_on_failure(self):
-            self._check_parameters()
-            X = check_rows(self, X)
-            weight = check_sample_weight(sample_weight, X)
-            if X.shape[0] < self.n_clusters:
-                raise ValueError(
-                    f"n_samples={X.shape[0]} should be >= n_clusters={self.n_clusters}."
-                )
-            self.fit_passes(_InMemory(X, weight, self.n_jobs))
-            self.labels_ = self._assign(X)
-        return self
+    def _fit(self, X: Any, weight: NDArray[np.float64]) -> None:
+        check_enough_rows(X, self.n_clusters)
+        self.fit_passes(_InMemory(X, weight, self.n_jobs))
+        self.labels_ = self._assign(X)
 
     def fit_passes(self, passes: Passes) -> Self:
         """Find the centres of rows in parts.
@@ -182,20 +158,6 @@ class ParallelKMeans(ClusterMixin, BaseEstimator):
                 break
         self.cluster_centers_ = centers
         return self
-
-    def predict(self, X: Any) -> NDArray[np.int32]:
-        """Nearest centre of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        return self._assign(check_rows(self, X, reset=False))
 
     def _check_parameters(self) -> None:
         check_parameters(
@@ -240,16 +202,6 @@ class ParallelKMeans(ClusterMixin, BaseEstimator):
                 rows, self.n_clusters, sample_weight=weight, random_state=seed
             )
         return np.asarray(centers, dtype=np.float64)
-
-    def _assign(self, X: Any) -> NDArray[np.int32]:
-        search = NearestCenters(self.cluster_centers_, X.dtype, self.n_jobs)
-        return search.search(X, 1)[0].ravel()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags = None
-        return tags
 
 
 def draw_first(X: Any, weight: NDArray[np.float64], seed: int) -> Arrays:

@@ -6,30 +6,26 @@ import heapq
 import math
 import warnings
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from localsvm._checks import (
     check_parameters,
-    check_rows,
-    check_sample_weight,
     integer,
     level_of_caller,
     one_of,
     real,
-    unchanged_on_failure,
 )
 from localsvm._threads import (
     effective_n_jobs,
     map_in_threads,
     single_threaded_libraries,
 )
+from localsvm.cluster._base import BaseClusterer, check_enough_rows
 from localsvm.cluster._principal import principal_direction, scatter_around
 from localsvm.rows import distinct_rows, merge_weights
 
@@ -37,7 +33,7 @@ _HASH_SEED = 0
 _BLOCK_ENTRIES = 1 << 20
 
 
-class PDDP(ClusterMixin, BaseEstimator):
+class PDDP(BaseClusterer):
     r"""Principal direction divisive partitioning (PDDP).
 
     All rows begin as one cluster. The cluster of largest scatter, the weighted sum of
@@ -134,44 +130,6 @@ class PDDP(ClusterMixin, BaseEstimator):
         self.max_scatter = max_scatter
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Grow the tree.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : Ignored
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self : PDDP
-        """
-        with unchanged_on_failure(self):
-            self._check_parameters()
-            X = check_rows(self, X)
-            weight = check_sample_weight(sample_weight, X)
-            if self.n_clusters is not None and X.shape[0] < self.n_clusters:
-                raise ValueError(
-                    f"n_samples={X.shape[0]} should be >= n_clusters={self.n_clusters}."
-                )
-            self._grow(X, weight)
-        return self
-
-    def predict(self, X: Any) -> NDArray[np.int32]:
-        """Cluster of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        return self._assign(check_rows(self, X, reset=False))
-
     def _check_parameters(self) -> None:
         check_parameters(
             self,
@@ -179,7 +137,10 @@ class PDDP(ClusterMixin, BaseEstimator):
             max_scatter=one_of(None) | real(0, closed="left"),
         )
 
-    def _grow(self, X: Any, weight: NDArray[np.float64]) -> None:
+    def _fit(self, X: Any, weight: NDArray[np.float64]) -> None:
+        """Grow the tree."""
+        if self.n_clusters is not None:
+            check_enough_rows(X, self.n_clusters)
         first, kind = distinct_rows(X, weight, _HASH_SEED)
         rows = _WeightedRows(X, first, merge_weights(weight, kind))
         limit = self._limit(rows.weight, len(first))
@@ -225,12 +186,6 @@ class PDDP(ClusterMixin, BaseEstimator):
             lambda block: self._tree.walk(X, block), blocks, self.n_jobs
         )
         return np.concatenate(labels)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags = None
-        return tags
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,12 +26,18 @@ class RegionCodes:
     weights: NDArray[Any]
 
 
-class LearnedRegions:
+class LearnedRegions(ABC):
     """How training rows are coded, in one go or block by block.
 
     ``search`` finds the regions of rows, ``adapt`` learns from what was found in all
-    training rows, and ``weights`` turns the scores of the search into a code.
+    training rows, and ``weights`` turns the scores of the search into a code. Unless a
+    subclass says otherwise, a row's code depends on the row only, and its scores are
+    its weights.
     """
+
+    @abstractmethod
+    def code(self, X: Any, n_jobs: int | None = None) -> RegionCodes:
+        """Regions of each row and their weights."""
 
     def learn(
         self, X: Any, sample_weight: NDArray[np.float64], n_jobs: int | None = None
@@ -46,17 +53,18 @@ class LearnedRegions:
     ) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.float64]]:
         """Nearest regions of rows, their scores, and the distance to the nearest one.
 
-        The scores are for :meth:`weights`, the distance is squared.
+        The scores are for :meth:`weights`; the distance is squared, and zero where
+        nothing depends on it.
         """
-        raise NotImplementedError
+        codes = self.code(X, n_jobs)
+        return codes.regions, codes.weights, np.zeros(X.shape[0])
 
-    def adapt(self, mean_distance: float, n_found: int) -> None:
+    def adapt(self, mean_distance: float, n_found: int) -> None:  # noqa: B027
         """Learn from the mean distance and the number of regions that were found."""
-        raise NotImplementedError
 
     def weights(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Weights that belong to the scores of the nearest regions."""
-        raise NotImplementedError
+        return scores
 
 
 class HardRegions(LearnedRegions):
@@ -98,22 +106,11 @@ class HardRegions(LearnedRegions):
             )
         return labels.astype(np.intp, copy=False)
 
-    def search(
-        self, X: Any, n_jobs: int | None = None
-    ) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.float64]]:
-        """Region of each row; score one and distance zero, which nothing depends on."""
-        codes = self.code(X, n_jobs)
-        return codes.regions, codes.weights, np.zeros(X.shape[0])
-
     def adapt(self, mean_distance: float, n_found: int) -> None:
         """Fix the number of regions."""
         del mean_distance
         n_centers = 0 if self.centers is None else len(self.centers)
         self.n_regions = max(n_found, n_centers)
-
-    def weights(self, scores: NDArray[Any]) -> NDArray[Any]:
-        """One for the region of each row."""
-        return scores
 
     def code(self, X: Any, n_jobs: int | None = None) -> RegionCodes:
         """Region of each row, with weight one."""

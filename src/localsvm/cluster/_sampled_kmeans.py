@@ -9,22 +9,18 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from localsvm._checks import (
     check_parameters,
-    check_rows,
-    check_sample_weight,
     integer,
+    level_of_caller,
     one_of,
-    unchanged_on_failure,
 )
 from localsvm._seeds import draw_seed
 from localsvm._threads import single_threaded_libraries
-from localsvm.cluster._centers import NearestCenters
+from localsvm.cluster._base import BaseClusterer, check_enough_rows
 from localsvm.rows import RowSample, distinct_rows, merge_weights, take_rows
 
 _SAMPLED_ROWS_PER_CLUSTER = 50
@@ -32,7 +28,7 @@ _SEEDING_ROWS_PER_CLUSTER = 5
 _AUTO_ROWS_PER_CLUSTER = 20
 
 
-class SampledKMeans(ClusterMixin, BaseEstimator):
+class SampledKMeans(BaseClusterer):
     """k-means whose result does not depend on row order, copies or threads.
 
     Rows are hashed by content. Equal rows are merged into one with the sum of their
@@ -112,38 +108,17 @@ class SampledKMeans(ClusterMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the centres.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : Ignored
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self : SampledKMeans
-        """
-        with unchanged_on_failure(self):
-            self._check_parameters()
-            X = check_rows(self, X)
-            weight = check_sample_weight(sample_weight, X)
-            if self.n_clusters != "auto" and X.shape[0] < self.n_clusters:
-                raise ValueError(
-                    f"n_samples={X.shape[0]} should be >= n_clusters={self.n_clusters}."
-                )
-            seed = draw_seed(self.random_state)
-            first, kind = distinct_rows(X, weight, seed)
-            row_weight = merge_weights(weight, kind)
-            n_clusters = self._n_clusters(len(first))
-            limit = self._sample_size(n_clusters)
-            self._cluster(
-                take_rows(X, first[:limit]), row_weight[:limit], n_clusters, seed
-            )
-            if self.compute_labels:
-                self.labels_ = self._assign(X)
-        return self
+    def _fit(self, X: Any, weight: NDArray[np.float64]) -> None:
+        if self.n_clusters != "auto":
+            check_enough_rows(X, int(self.n_clusters))
+        seed = draw_seed(self.random_state)
+        first, kind = distinct_rows(X, weight, seed)
+        row_weight = merge_weights(weight, kind)
+        n_clusters = self._n_clusters(len(first))
+        limit = self._sample_size(n_clusters)
+        self._cluster(take_rows(X, first[:limit]), row_weight[:limit], n_clusters, seed)
+        if self.compute_labels:
+            self.labels_ = self._assign(X)
 
     def sample_limit(self, n_rows: int) -> int:
         """How many distinct rows of so many rows can take part.
@@ -198,20 +173,6 @@ class SampledKMeans(ClusterMixin, BaseEstimator):
         centers, self.n_iter_ = self._lloyd(rows, weight, n_clusters, seed)
         self.cluster_centers_ = centers
 
-    def predict(self, X: Any) -> NDArray[np.int32]:
-        """Nearest centre of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        return self._assign(check_rows(self, X, reset=False))
-
     def _check_parameters(self) -> None:
         check_parameters(
             self,
@@ -230,7 +191,7 @@ class SampledKMeans(ClusterMixin, BaseEstimator):
                 f"Only {n_distinct} distinct rows for {self.n_clusters} clusters: "
                 f"{n_distinct} centres are used.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=level_of_caller(),
             )
         return min(n_distinct, int(self.n_clusters))
 
@@ -265,13 +226,3 @@ class SampledKMeans(ClusterMixin, BaseEstimator):
             random_state=seed,
         )
         return seeds
-
-    def _assign(self, X: Any) -> NDArray[np.int32]:
-        search = NearestCenters(self.cluster_centers_, X.dtype, self.n_jobs)
-        return search.search(X, 1)[0].ravel()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags = None
-        return tags

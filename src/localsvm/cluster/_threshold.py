@@ -7,8 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted
 
 from localsvm import _core
 from localsvm._checks import (
@@ -21,7 +19,7 @@ from localsvm._checks import (
     real,
     unchanged_on_failure,
 )
-from localsvm.cluster._centers import NearestCenters
+from localsvm.cluster._base import BaseClusterer
 from localsvm.rows import as_rows
 
 _UNLIMITED = np.iinfo(np.int64).max
@@ -37,7 +35,7 @@ class _Clusters:
     threshold: float
 
 
-class ThresholdClustering(ClusterMixin, BaseEstimator):
+class ThresholdClustering(BaseClusterer):
     r"""Threshold order-dependent clustering (TOD), one row after the other.
 
     A row farther than a threshold from every centre founds a cluster, any other joins
@@ -145,27 +143,11 @@ class ThresholdClustering(ClusterMixin, BaseEstimator):
         self.center = center
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Cluster the rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : Ignored
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self : ThresholdClustering
-        """
-        with unchanged_on_failure(self):
-            self._check_parameters()
-            X = check_rows(self, X)
-            check_squares(X)
-            none = np.empty((0, X.shape[1]))
-            before = _Clusters(none.astype(X.dtype), none, np.empty(0), 0.0)
-            self._scan(X, sample_weight, before)
-        return self
+    def _fit(self, X: Any, weight: NDArray[np.float64]) -> None:
+        check_squares(X)
+        none = np.empty((0, X.shape[1]))
+        before = _Clusters(none.astype(X.dtype), none, np.empty(0), 0.0)
+        self._scan(X, weight, before)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Go on with more rows; the first call is ``fit``.
@@ -193,24 +175,9 @@ class ThresholdClustering(ClusterMixin, BaseEstimator):
                 self.cluster_weights_,
                 self.threshold_,
             )
-            self._scan(self._check_more_rows(X), sample_weight, before)
+            X = self._as_centers(check_rows(self, X, reset=False))
+            self._scan(X, check_sample_weight(sample_weight, X), before)
         return self
-
-    def predict(self, X: Any) -> NDArray[np.int32]:
-        """Nearest centre of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        X = self._check_more_rows(X)
-        search = NearestCenters(self.cluster_centers_, X.dtype, self.n_jobs)
-        return search.search(X, 1)[0].ravel()
 
     def _check_parameters(self) -> None:
         check_parameters(
@@ -225,15 +192,17 @@ class ThresholdClustering(ClusterMixin, BaseEstimator):
                 "least: clusters are limited by their number or by their radius."
             )
 
-    def _check_more_rows(self, X: Any) -> Any:
-        rows = check_rows(self, X, reset=False)
+    def _assign(self, X: Any) -> NDArray[np.int32]:
+        return super()._assign(self._as_centers(X))
+
+    def _as_centers(self, X: Any) -> Any:
+        """Rows in the data type of the centres."""
         with np.errstate(over="ignore"):
-            rows = rows.astype(self.cluster_centers_.dtype, copy=False)
+            rows = X.astype(self.cluster_centers_.dtype, copy=False)
         check_squares(rows)
         return rows
 
-    def _scan(self, X: Any, sample_weight: Any, before: _Clusters) -> None:
-        weight = check_sample_weight(sample_weight, X)
+    def _scan(self, X: Any, weight: NDArray[np.float64], before: _Clusters) -> None:
         options = _core.ThresholdOptions(
             threshold=max(before.threshold, self.threshold or 0.0),
             max_clusters=self.max_clusters or _UNLIMITED,
@@ -249,12 +218,6 @@ class ThresholdClustering(ClusterMixin, BaseEstimator):
         self.threshold_ = found.threshold
         self.labels_ = found.labels
         self.moved_to_ = found.moved_to
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags = None
-        return tags
 
 
 def _check_sums(

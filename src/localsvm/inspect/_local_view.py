@@ -35,8 +35,6 @@ class LocalView:
         bare = copy(estimator)
         if hasattr(bare, "feature_names_in_"):
             del bare.feature_names_in_
-        if getattr(bare, "decision_function_shape", "ovr") != "ovr":
-            bare.set_params(decision_function_shape="ovr")
         return cls(bare)
 
     @property

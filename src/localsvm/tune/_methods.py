@@ -234,7 +234,7 @@ _PARTS: Mapping[str, Callable[[type], Method]] = {
         Method,
         exponent=1.0,
         axes={
-            "C": Axis(_fixed(2000.0), _HALF_DECADE),
+            "C": Axis(_fixed(10.0), _HALF_DECADE),
             "gamma": Axis(_gamma),
             "n_clusters": Axis(_fixed(200), count=True),
         },

@@ -1,12 +1,14 @@
 """LocalSVC on rows in partitions."""
 
 from dataclasses import replace
+from functools import wraps
 
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from engine_data import ROWS, local_client, make_rows, same_bits, write_parquet
@@ -15,9 +17,9 @@ from localsvm.cluster import ShortListNeighbors
 from localsvm.data import load_benchmark, make_two_spirals
 from localsvm.engine import Batches, NotEnoughMemoryError, options
 from localsvm.estimators._local import (
-    blocks as _local_parts,
-    cover as _local_cells,
-    passes as _local_steps,
+    blocks as _blocks,
+    cells as _cells,
+    cover as _cover,
 )
 from localsvm.rows._distinct import hash_rows
 
@@ -61,7 +63,7 @@ def same_model(first, second):
 
 def n_cells(monkeypatch):
     """Numbers of cells of the fits from here on."""
-    found, solve = [], _local_steps.solve_cells
+    found, solve = [], _cover.solve_cells
 
     def note(rows, task):
         found.append(len(task.cells.n_rows))
@@ -131,14 +133,14 @@ def test_neighborhoods_are_the_nearest_of_all_rows(n_features, monkeypatch):
     X[::9] = X[0]
     X[1::9, 0] = 0.5
     found = []
-    cover_cell = _local_cells.cover_cell
+    cover_cell = _cover.cover_cell
 
     def note(cell, own, task):
         cover = cover_cell(cell, own, task)
         found.append((cover, own, task))
         return cover
 
-    monkeypatch.setattr(_local_cells, "cover_cell", note)
+    monkeypatch.setattr(_cover, "cover_cell", note)
     model = fit(batches(X, y))
     assert len(found) >= 8
     every = np.concatenate([own for _, own, _ in found])
@@ -246,7 +248,7 @@ def test_partitions_without_rows_weight_or_a_class(data):
 
 
 def test_cells_smaller_than_a_neighborhood(monkeypatch):
-    monkeypatch.setattr(_local_steps, "_NEIGHBORHOODS_PER_CELL", 0.25)
+    monkeypatch.setattr(_cells, "_NEIGHBORHOODS_PER_CELL", 0.25)
     cells = n_cells(monkeypatch)
     X, y, _ = make_rows(240, 2)
     model = fit(batches(X, y, rows=15), model={"n_neighbors": 60, "random_state": 0})
@@ -261,18 +263,20 @@ def test_an_interrupted_fit_goes_on(stage, tmp_path, monkeypatch):
     path = write_parquet(tmp_path / "rows.parquet", X, y, weight)
     expected = fit(path, "label", "weight")
     module, name, survived = {
-        "shuffle": (_local_steps, "shuffle_part", 9),
-        "merge": (_local_parts, "_merge", 3),
-        "solve": (_local_cells, "cover_cell", 3),
+        "shuffle": (_cells, "shuffle_rows", 9),
+        "merge": (_cells, "_merge", 3),
+        "solve": (_cover, "cover_cell", 3),
     }[stage]
     function, before, after = getattr(module, name), [], set()
 
+    @wraps(function)
     def break_off(*arguments):
         if len(before) == survived:
             raise KeyboardInterrupt
         before.append(name)
         return function(*arguments)
 
+    @wraps(function)
     def count(*arguments):
         # A thread of the first fit may still be at one of them.
         after.add(str(arguments[0]))
@@ -294,7 +298,6 @@ def test_an_interrupted_fit_goes_on(stage, tmp_path, monkeypatch):
     [
         ({"metric": StandardScaler()}, r"metric=StandardScaler\(\) needs all rows"),
         ({"shrink": 1.0}, r"shrink=1\.0 needs all rows in memory; .* expected 0"),
-        ({"max_time": 9.0}, r"max_time=9\.0 needs all rows"),
         ({"neighbors": ShortListNeighbors(None)}, "neighbors=Short.* name of a search"),
         ({"kernel": "poly"}, "degree=3 needs all rows .* expected 1, or another kern"),
         ({"n_neighbors": 501}, "n_neighbors=501 should be <= n_samples=500"),
@@ -311,7 +314,7 @@ def test_what_partitions_cannot_do_is_refused(settings, message):
 
 def test_other_rows_are_refused():
     X, y, _ = make_rows()
-    with pytest.raises(TypeError, match="takes dense rows in partitions, found a spar"):
+    with pytest.raises(TypeError, match="takes dense rows in blocks, found a spar"):
         fit(batches(sparse.csr_array(X), y))
     with pytest.raises(ValueError, match="number of classes has to be greater than"):
         fit(batches(X, np.ones(500)))
@@ -330,12 +333,12 @@ def test_a_partition_that_does_not_fit_is_refused(tmp_path):
 def test_rows_that_do_not_fit_need_another_route(monkeypatch):
     X, y, _ = make_rows()
     # As if each row had a million columns when it is kept.
-    need = _local_steps.MemoryNeed
+    need = _cells.MemoryNeed
 
     def kept(copies, **others):
         return need(1e9 if copies < 8 else copies, **others)
 
-    monkeypatch.setattr(_local_steps, "MemoryNeed", kept)
+    monkeypatch.setattr(_cells, "MemoryNeed", kept)
     with pytest.raises(NotEnoughMemoryError, match=r"route='row'.* needs .*='center'"):
         fit(batches(X, y))
     assert fit(batches(X, y), model=MODEL | {"route": "center"}).n_regions_ > 0
@@ -343,9 +346,9 @@ def test_rows_that_do_not_fit_need_another_route(monkeypatch):
 
 def test_a_cell_that_does_not_fit_is_refused(monkeypatch):
     X, y, _ = make_rows()
-    need = _local_steps.cell_need
+    need = _cover.cell_need
     monkeypatch.setattr(
-        _local_steps, "cell_need", lambda *sizes: replace(need(*sizes), copies=1e12)
+        _cover, "cell_need", lambda *sizes: replace(need(*sizes), copies=1e12)
     )
     with pytest.raises(NotEnoughMemoryError, match=r"largest cell \(cell \d\) needs"):
         fit(batches(X, y))
@@ -353,9 +356,9 @@ def test_a_cell_that_does_not_fit_is_refused(monkeypatch):
 
 def test_distinct_rows_are_counted_by_their_hashes():
     hashes = np.unique(hash_rows(np.arange(100_000.0)[:, np.newaxis], 0))
-    found = _local_parts.count_distinct(hashes[:4096], 4096)
+    found = _blocks.count_distinct(hashes[:4096], 4096)
     assert abs(found / 100_000 - 1) < 0.05
-    assert _local_parts.count_distinct(hashes[:70], 4096) == 70
+    assert _blocks.count_distinct(hashes[:70], 4096) == 70
 
 
 @pytest.mark.parametrize("route", ["row", "center"])
@@ -373,3 +376,14 @@ def test_models_are_written_and_read(tmp_path):
     model = fit(batches(X, y, weight))
     save(model, tmp_path / "model")
     same_model(load(tmp_path / "model"), model)
+
+
+def test_time_limit_of_blocks(tmp_path):
+    X, y, weight = make_rows(900, 2)
+    path = write_parquet(tmp_path / "rows.parquet", X, y, weight)
+    with pytest.warns(ConvergenceWarning, match="stopped at max_time=1e-09"):
+        stopped = fit(path, "label", "weight", model=MODEL | {"max_time": 1e-9})
+    assert stopped.n_iter_ <= 1
+    assert np.isin(stopped.predict(X), stopped.classes_).all()
+    enough = fit(path, "label", "weight", model=MODEL | {"max_time": 1e3})
+    same_model(enough, fit(path, "label", "weight"))

@@ -17,7 +17,7 @@ from localsvm.data import make_xor
 from localsvm.engine import Block
 from localsvm.estimators import SoftmaxGate
 from localsvm.estimators._mixture import survey as _mixture_survey
-from localsvm.estimators._mixture.em import surviving
+from localsvm.estimators._mixture.em.loop import surviving
 from localsvm.estimators._mixture.survey import HoldOut, survey_block
 from mixture_models import MODELS, TIGHT
 from oracles import linear_svm, mixture

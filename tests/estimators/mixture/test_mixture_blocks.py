@@ -23,14 +23,11 @@ from localsvm.cluster import ParallelKMeans
 from localsvm.engine import Batches, Block, NotEnoughMemoryError, options
 from localsvm.engine._open import open_partitions
 from localsvm.estimators import PaperGate, SoftmaxGate
-from localsvm.estimators._mixture import (
-    em as _mixture_em,
-    fit as _mixture_fit,
-    survey as _mixture_survey,
-)
+from localsvm.estimators._mixture import fit as _mixture_fit, survey as _mixture_survey
 from localsvm.estimators._mixture.blocks import expectation
-from localsvm.estimators._mixture.em import BlockTargets, _expect_all
-from localsvm.estimators._mixture.expert_passes import ExpertRows, PassSolver
+from localsvm.estimators._mixture.em import loop as _mixture_em
+from localsvm.estimators._mixture.em.expert_passes import ExpertRows, PassSolver
+from localsvm.estimators._mixture.em.loop import BlockTargets, _expect_all
 from localsvm.estimators._mixture.survey import HoldOut, survey_block
 from localsvm.rows import Rows
 from localsvm.solvers import GateRows, RowTargets

@@ -6,12 +6,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from localsvm import ReducedSVC
 from localsvm._clock import StageClock
-from localsvm.estimators._reduced.fit import (
-    ReducedFit,
-    ReducedSettings,
-    TaskReport,
-)
 from localsvm.estimators._reduced.model import ReducedModel
+from localsvm.estimators._reduced.result import ReducedFit, TaskReport
+from localsvm.estimators._reduced.settings import ReducedSettings
 from localsvm.kernels import Kernel
 from localsvm.solvers import Status
 

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -288,3 +288,13 @@ def test_unequal_scales_are_spoken_of_once(three_classes):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         GradientMetric(diagonal=True, power=1.0, n_steps=3, random_state=0).fit(X, y)
+
+
+def test_time_limit_leaves_out_steps_and_cuts_the_estimator_short():
+    X, y = make_crossed(400, 4, 0)
+    with pytest.warns(ConvergenceWarning, match="stopped at max_time"):
+        short = GradientMetric(max_time=1e-6, n_steps=3, random_state=0).fit(X, y)
+    assert np.isfinite(short.components_).all()
+    long = GradientMetric(max_time=1e6, random_state=0).fit(X, y)
+    free = GradientMetric(random_state=0).fit(X, y)
+    np.testing.assert_array_equal(long.components_, free.components_)

@@ -9,7 +9,7 @@ from localsvm import ClusteredSVC, LocalSVC, MixtureSVC, StagedSVC, SupportClust
 from localsvm.estimators import ClusteredSVCCV, LocallyLinearSVC, LocalSVCCV
 
 GIVEN = {"C": 1.0, "cell_size": 30, "gamma_factor": 2.0, "kernel_C": 10.0}
-SAMPLED = {"max_iter": 2, "early_stopping": False, "random_state": 0}
+SAMPLED = {"em_max_iter": 2, "early_stopping": False, "random_state": 0}
 MODELS = {
     "soft": ClusteredSVC(5, random_state=0),
     "hard": ClusteredSVC(5, n_nearest=1, random_state=0),

@@ -9,18 +9,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted
 
 from localsvm._checks import (
     check_parameters,
-    check_rows,
     integer,
     one_of,
-    unchanged_on_failure,
     with_methods,
 )
 from localsvm._seeds import draw_seed
+from localsvm.cluster._base import BaseClusterer
 from localsvm.cluster._neighborhoods._neighbors import (
     choose_search,
     find_neighbors,
@@ -35,7 +32,7 @@ _LARGEST_AUTO = 100
 _LARGEST_BATCH = 512
 
 
-class NeighborhoodCover(ClusterMixin, BaseEstimator):
+class NeighborhoodCover(BaseClusterer):
     r"""Centres whose nearest rows cover the data, each with a larger neighbourhood.
 
     The rows are visited in random order. A row that no centre before it has among its
@@ -124,7 +121,7 @@ class NeighborhoodCover(ClusterMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Find the centres.
 
         Parameters
@@ -136,45 +133,36 @@ class NeighborhoodCover(ClusterMixin, BaseEstimator):
         -------
         self : NeighborhoodCover
         """
-        with unchanged_on_failure(self):
-            check_parameters(
-                self,
-                n_neighbors=integer(1) | one_of("auto"),
-                n_assigned=one_of(None) | integer(1),
-                neighbors=SEARCHES,
-            )
-            X = check_rows(self, X)
-            self.n_neighbors_, self.n_assigned_ = neighborhood_sizes(
-                self.n_neighbors, self.n_assigned, X.shape[0]
-            )
-            seed = draw_seed(self.random_state)
-            search = make_search(self.neighbors, X, self.n_neighbors_)
-            self.search_ = fit_search(search, X)
-            order = np.argsort(hash_rows(X, seed), kind="stable")
-            sizes = self.n_neighbors_, self.n_assigned_
-            cover = cover_rows(X, order, self.search_, sizes, self.n_jobs)
-            self.center_indices_ = cover.centers
-            self.neighborhoods_ = cover.neighborhoods
-            self.labels_ = cover.labels
-            self.router_ = self._routing_search(X)
-        return self
+        return super().fit(X)
 
-    def predict(self, X: Any) -> NDArray[np.int32]:
-        """Centre that the nearest row of the data is assigned to (Eq. 4).
+    def _check_parameters(self) -> None:
+        check_parameters(
+            self,
+            n_neighbors=integer(1) | one_of("auto"),
+            n_assigned=one_of(None) | integer(1),
+            neighbors=SEARCHES,
+        )
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+    def _fit(self, X: Any, weight: NDArray[np.float64]) -> None:
+        del weight
+        self.n_neighbors_, self.n_assigned_ = neighborhood_sizes(
+            self.n_neighbors, self.n_assigned, X.shape[0]
+        )
+        seed = draw_seed(self.random_state)
+        search = make_search(self.neighbors, X, self.n_neighbors_)
+        self.search_ = fit_search(search, X)
+        order = np.argsort(hash_rows(X, seed), kind="stable")
+        sizes = self.n_neighbors_, self.n_assigned_
+        cover = cover_rows(X, order, self.search_, sizes, self.n_jobs)
+        self.center_indices_ = cover.centers
+        self.neighborhoods_ = cover.neighborhoods
+        self.labels_ = cover.labels
+        self.router_ = self._routing_search(X)
 
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
-        nearest = find_neighbors(self.router_, X, 1, len(self.labels_), self.n_jobs)[
-            :, 0
-        ]
+    def _assign(self, X: Any) -> NDArray[np.int32]:
+        """Centre that the nearest row of the data is assigned to (Eq. 4)."""
+        n_rows = len(self.labels_)
+        nearest = find_neighbors(self.router_, X, 1, n_rows, self.n_jobs)[:, 0]
         return np.asarray(self.labels_[nearest])
 
     def _routing_search(self, X: Any) -> Any:
@@ -185,12 +173,6 @@ class NeighborhoodCover(ClusterMixin, BaseEstimator):
         if type(search) is type(self.search_):
             return self.search_
         return fit_search(search, X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags = None
-        return tags
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,9 @@
-"""Rows of partitions put together by cells: sampled, cut, sorted, merged."""
+"""Functions of one block of rows: look at it, and sort its rows into cells."""
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +11,107 @@ from scipy import sparse
 
 from localsvm._checks import check_squares, column_range
 from localsvm.cluster import CellTree
-from localsvm.engine import Block, Statistics
-from localsvm.estimators._local.records import CellFiles, MergedCell
-from localsvm.kernels import entry_moments
+from localsvm.engine import Block, Labels, Record, Store
+from localsvm.estimators._local.kernel import RowScale
+from localsvm.kernels import Kernel, entry_moments, gamma_of_moments
 from localsvm.passes import merge_moments
-from localsvm.rows import hash_labelled, hash_rows, merge_weights, squared_norms
+from localsvm.rows import hash_labelled, hash_rows, squared_norms
 
 _HASHES = 2.0**64
 
 
-def sample_part(block: Block, seed: int, n_sampled: int) -> Statistics:
-    """Classes, ranges of the columns and the distinct rows of the smallest hashes."""
+@dataclass(frozen=True)
+class LocalSurvey(Record):
+    """What is to be known of all rows before they are sorted.
+
+    Attributes
+    ----------
+    n_rows, largest : int
+        Rows of all blocks, and of the largest.
+    classes, mass : ndarray of shape (n_classes,)
+        Labels, and the sums of their sample weights.
+    low, high : ndarray of shape (n_features,)
+        Smallest and largest entries.
+    n_sampled : int
+        Rows that are sampled, if there are as many.
+    hashes, sample : ndarray
+        The distinct rows of the smallest hashes.
+    moments : ndarray of shape (3,) or None
+        Weight, and what ``entry_moments`` gives; None without weight.
+    squares : float
+        Weighted sum of the squared norms.
+    """
+
+    n_rows: int
+    largest: int
+    classes: NDArray[Any]
+    mass: NDArray[np.float64]
+    low: NDArray[Any]
+    high: NDArray[Any]
+    n_sampled: int
+    hashes: NDArray[np.uint64]
+    sample: NDArray[Any]
+    squares: float
+    moments: NDArray[np.float64] | None = None
+
+    def merge(self, other: Self) -> Self:
+        """Survey of the rows of both."""
+        both = self, other
+        classes, place = np.unique(
+            np.concatenate([each.classes for each in both]), return_inverse=True
+        )
+        hashes, chosen = np.unique(
+            np.concatenate([each.hashes for each in both]), return_index=True
+        )
+        sample = np.concatenate([each.sample for each in both])
+        moments = [each.moments for each in both if each.moments is not None]
+        if len(moments) == 2:
+            moments = [merge_moments(moments[0], moments[1], sample.shape[1])]
+        return type(self)(
+            n_rows=self.n_rows + other.n_rows,
+            largest=max(self.largest, other.largest),
+            classes=classes,
+            mass=np.asarray(
+                np.bincount(place, np.concatenate([each.mass for each in both])),
+                dtype=np.float64,
+            ),
+            low=np.minimum(self.low, other.low),
+            high=np.maximum(self.high, other.high),
+            n_sampled=self.n_sampled,
+            hashes=hashes[: self.n_sampled],
+            sample=sample[chosen[: self.n_sampled]],
+            squares=self.squares + other.squares,
+            moments=moments[0] if moments else None,
+        )
+
+    @property
+    def n_distinct(self) -> float:
+        """Number of distinct rows, estimated by their hashes."""
+        return count_distinct(self.hashes, self.n_sampled)
+
+    @property
+    def scale(self) -> RowScale:
+        """What "auto" and "scale" stand for; of kernels that keep Euclidean order."""
+        assert self.moments is not None
+        weight, mean, total = self.moments.tolist()
+        columns = len(self.low)
+
+        def self_kernel(kernel: Kernel) -> float:
+            squares = self.squares / weight
+            if kernel.name == "linear":
+                return float(squares)
+            return float(kernel.gamma * squares + kernel.coef0)
+
+        return RowScale(
+            columns, lambda: gamma_of_moments(mean, total, columns), self_kernel
+        )
+
+
+def survey_rows(block: Block, seed: int, n_sampled: int) -> LocalSurvey:
+    """Find classes, ranges of the columns and the rows of the smallest hashes."""
     if sparse.issparse(block.X):
         raise TypeError(
-            "LocalSVC takes dense rows in partitions, found a sparse matrix; give "
+            "LocalSVC takes dense rows in blocks, found a sparse matrix; give "
             "arrays, or all rows in memory."
         )
     check_squares(block.X)
@@ -35,52 +120,22 @@ def sample_part(block: Block, seed: int, n_sampled: int) -> Statistics:
     low, high = column_range(block.X)
     present = np.flatnonzero(weight > 0)
     hashes, first = np.unique(hash_rows(block.X, seed)[present], return_index=True)
-    found = {
-        "classes": classes,
-        "mass": np.array([weight[block.y == label].sum() for label in classes]),
-        "low": low,
-        "high": high,
-        "n_rows": np.array(block.n_rows),
-        "largest": np.array(block.n_rows),
-        "hashes": hashes[:n_sampled],
-        "sample": block.X[present[first[:n_sampled]]],
-    }
+    moments = None
     if len(present):
-        mean, total = entry_moments(block.X, weight)
-        found["moments"] = np.array([weight.sum(), mean, total])
-        found["squares"] = np.array((squared_norms(block.X) * weight).sum())
-    return found
-
-
-def merge_samples(first: Statistics, second: Statistics, n_sampled: int) -> Statistics:
-    """Join what :func:`sample_part` found."""
-    both = first, second
-    classes, place = np.unique(
-        np.concatenate([part["classes"] for part in both]), return_inverse=True
+        moments = np.array([weight.sum(), *entry_moments(block.X, weight)])
+    return LocalSurvey(
+        n_rows=block.n_rows,
+        largest=block.n_rows,
+        classes=classes,
+        mass=np.array([weight[block.y == label].sum() for label in classes]),
+        low=low,
+        high=high,
+        n_sampled=n_sampled,
+        hashes=hashes[:n_sampled],
+        sample=block.X[present[first[:n_sampled]]],
+        squares=float((squared_norms(block.X) * weight).sum()),
+        moments=moments,
     )
-    hashes, chosen = np.unique(
-        np.concatenate([part["hashes"] for part in both]), return_index=True
-    )
-    sample = np.concatenate([part["sample"] for part in both])
-    found = {
-        "classes": classes,
-        "mass": np.bincount(place, np.concatenate([part["mass"] for part in both])),
-        "low": np.minimum(first["low"], second["low"]),
-        "high": np.maximum(first["high"], second["high"]),
-        "n_rows": first["n_rows"] + second["n_rows"],
-        "largest": np.maximum(first["largest"], second["largest"]),
-        "hashes": hashes[:n_sampled],
-        "sample": sample[chosen[:n_sampled]],
-    }
-    squares = [part["squares"] for part in both if "squares" in part]
-    if squares:
-        found["squares"] = np.sum(squares, axis=0)
-    moments = [part["moments"] for part in both if "moments" in part]
-    if moments:
-        found["moments"] = moments[0]
-    if len(moments) == 2:
-        found["moments"] = merge_moments(moments[0], moments[1], sample.shape[1])
-    return found
 
 
 def count_distinct(hashes: NDArray[np.uint64], n_sampled: int) -> float:
@@ -92,129 +147,82 @@ def count_distinct(hashes: NDArray[np.uint64], n_sampled: int) -> float:
 
 @dataclass(frozen=True)
 class Shuffle:
-    """How the rows of partitions are sorted into cells.
+    """How the rows of blocks are sorted into cells.
 
     Attributes
     ----------
     tree : CellTree
-    classes : ndarray of shape (n_classes,)
-    class_weight : ndarray of shape (n_classes,)
+    labels : Labels
     seed : int
         Of the hashes by which equal rows are found.
-    folder : Path
+    store : Store
+        Keeps the sorted rows.
     """
 
     tree: CellTree
-    classes: NDArray[Any]
-    class_weight: NDArray[np.float64]
+    labels: Labels
     seed: int
-    folder: Path
-
-
-def shuffle_part(block: Block, shuffle: Shuffle) -> Statistics:
-    """Write the rows of a partition that count, sorted by cell."""
-    class_index = np.searchsorted(shuffle.classes, block.y).astype(np.int32)
-    weight = block.sample_weight * shuffle.class_weight[class_index]
-    present = np.flatnonzero(weight > 0)
-    cells = shuffle.tree.assign(block.X)[present]
-    order = present[np.argsort(cells, kind="stable")]
-    # A name of its own, since the task may run twice.
-    name = uuid.uuid4().hex
-    own = shuffle.folder / name
-    own.mkdir()
-    hashes = hash_labelled(block.X, class_index, shuffle.seed)
-    np.save(own / "X.npy", block.X[order])
-    np.save(own / "hash.npy", hashes[order])
-    np.save(own / "class.npy", class_index[order])
-    np.save(own / "weight.npy", block.sample_weight[order])
-    np.save(own / "place.npy", order)
-    counts = np.bincount(cells, minlength=shuffle.tree.n_cells)
-    return {
-        "names": np.array([name]),
-        "counts": counts[np.newaxis],
-        "n_rows": np.array([block.n_rows]),
-    }
-
-
-def join_shuffled(first: Statistics, second: Statistics) -> Statistics:
-    """Put what :func:`shuffle_part` returned of several partitions into one."""
-    return {name: np.concatenate([first[name], second[name]]) for name in first}
-
-
-def merge_cell(
-    cell: int, files: CellFiles, shuffle: Shuffle, shuffled: Statistics
-) -> Statistics:
-    """Collect the rows of a cell from all partitions and merge equal ones.
-
-    In memory are the distinct rows, and a few numbers of every row.
-    """
-    if not files.has_rows(cell):
-        files.write_rows(cell, _merge(_pieces(cell, shuffled), shuffle))
-    return files.read_box(cell)
+    store: Store
 
 
 @dataclass(frozen=True)
-class _Piece:
-    """Rows of a cell in the files of one partition."""
+class Shuffled(Record):
+    """Where the sorted rows of blocks are.
 
-    name: str
-    rows: slice
-    first: int  # position of the partition's first row in the data
+    Attributes
+    ----------
+    numbers, n_rows : ndarray of shape (n_blocks,)
+        Of the blocks.
+    counts : ndarray of shape (n_blocks, n_cells)
+        Rows of each cell.
+    """
 
-    def read(self, folder: Path, name: str) -> NDArray[Any]:
-        array = np.load(folder / self.name / f"{name}.npy", mmap_mode="r")
-        return np.asarray(array[self.rows])
+    numbers: NDArray[np.int64]
+    n_rows: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    def merge(self, other: Self) -> Self:
+        """Put the blocks of both one after the other."""
+        return type(self)(
+            np.concatenate([self.numbers, other.numbers]),
+            np.concatenate([self.n_rows, other.n_rows]),
+            np.concatenate([self.counts, other.counts]),
+        )
+
+    @property
+    def keys(self) -> list[str]:
+        """Keys of the blocks in the store."""
+        return [shuffled_key(number) for number in self.numbers.tolist()]
+
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """Position of each block's first row among all rows."""
+        return np.cumsum(self.n_rows) - self.n_rows
 
 
-def _pieces(cell: int, shuffled: Statistics) -> list[_Piece]:
-    counts = shuffled["counts"]
-    end = np.cumsum(counts, axis=1)[:, cell]
-    start = end - counts[:, cell]
-    first = np.cumsum(shuffled["n_rows"]) - shuffled["n_rows"]
-    return [
-        _Piece(str(name), slice(int(start[part]), int(end[part])), int(first[part]))
-        for part, name in enumerate(shuffled["names"])
-        if end[part] > start[part]
-    ]
+def shuffled_key(number: int) -> str:
+    """Key of the sorted rows of a block."""
+    return f"sorted-{number}"
 
 
-def _merge(pieces: list[_Piece], shuffle: Shuffle) -> MergedCell | None:
-    """Do as ``distinct_rows`` does, with the hashes at hand."""
-    if not pieces:
-        return None
-    folder = shuffle.folder
-
-    def gather(name: str) -> NDArray[Any]:
-        return np.concatenate([piece.read(folder, name) for piece in pieces])
-
-    _, first, kind = np.unique(gather("hash"), return_index=True, return_inverse=True)
-    class_index, sample_weight = gather("class"), gather("weight")
-    place = np.concatenate(
-        [piece.first + piece.read(folder, "place") for piece in pieces]
+def shuffle_rows(block: Block, shuffle: Shuffle) -> Shuffled:
+    """Keep the rows of a block that count, sorted by cell."""
+    rows = block.rows(shuffle.labels)
+    present = np.flatnonzero(rows.penalty_weight > 0)
+    cells = shuffle.tree.assign(rows.X)[present]
+    order = present[np.argsort(cells, kind="stable")]
+    hashes = hash_labelled(rows.X, rows.class_index, shuffle.seed)
+    shuffle.store.put(
+        shuffled_key(block.number),
+        {
+            "X": rows.X[order],
+            "hash": hashes[order],
+            "class_index": rows.class_index[order],
+            "sample_weight": rows.sample_weight[order],
+            "place": order,
+        },
     )
-    penalty_weight = sample_weight * shuffle.class_weight[class_index]
-    return MergedCell(
-        _gather_rows(pieces, folder, first),
-        class_index[first],
-        merge_weights(penalty_weight, kind),
-        place[first],
-        kind,
-        sample_weight,
+    counts = np.bincount(cells, minlength=shuffle.tree.n_cells)
+    return Shuffled(
+        np.array([block.number]), np.array([block.n_rows]), counts[np.newaxis]
     )
-
-
-def _gather_rows(
-    pieces: list[_Piece], folder: Path, index: NDArray[np.intp]
-) -> NDArray[Any]:
-    sizes = [piece.rows.stop - piece.rows.start for piece in pieces]
-    ends = np.cumsum(sizes)
-    owner = np.searchsorted(ends, index, side="right")
-    found: NDArray[Any] | None = None
-    for part, piece in enumerate(pieces):
-        own = np.flatnonzero(owner == part)
-        rows = piece.read(folder, "X")
-        if found is None:
-            found = np.empty((len(index), rows.shape[1]), dtype=rows.dtype)
-        found[own] = rows[index[own] - (ends[part] - sizes[part])]
-    assert found is not None
-    return found

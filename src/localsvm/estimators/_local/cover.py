@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections import deque
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +20,13 @@ from localsvm.cluster import (
     make_search,
     squared_gaps,
 )
-from localsvm.estimators._local.records import CellFiles, MergedCell, SolvedCell
+from localsvm.engine import Blocks
+from localsvm.estimators._local.cells import (
+    Cells,
+    MergedCell,
+    SolvedCell,
+    cell_need,
+)
 from localsvm.rows import Rows, hash_rows
 from localsvm.solvers import (
     KernelOptions,
@@ -30,67 +38,6 @@ from localsvm.solvers import (
 _BLOCK_QUERIES = 256
 # Distances are rounded; a row that is as near as the farthest neighbour is looked at.
 _SLACK = 1.0 + 1e-9
-
-
-@dataclass(frozen=True)
-class Cells:
-    """Where the distinct rows of all cells are.
-
-    They are counted in the order of the cells.
-
-    Attributes
-    ----------
-    files : CellFiles
-    n_rows : ndarray of shape (n_cells,), int64
-    low, high : ndarray of shape (n_cells, n_features)
-        Smallest and largest entries of the cells.
-    """
-
-    files: CellFiles
-    n_rows: NDArray[np.int64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-
-    @property
-    def first(self) -> NDArray[np.int64]:
-        """Number of the first row of each cell."""
-        return np.cumsum(self.n_rows) - self.n_rows
-
-    def take(self, rows: NDArray[np.integer[Any]]) -> NDArray[Any]:
-        """Rows of the given numbers."""
-        dtype = self.files.map_rows(int(self.n_rows.argmax())).dtype
-        found = np.empty((len(rows), self.low.shape[1]), dtype=dtype)
-        for cell, own, index in self._by_cell(rows):
-            found[own] = self.files.map_rows(cell)[index]
-        return found
-
-    def take_labels(
-        self, rows: NDArray[np.integer[Any]]
-    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Class and weight of the rows of the given numbers."""
-        class_index = np.empty(len(rows), dtype=np.int32)
-        weight = np.empty(len(rows))
-        for cell, own, index in self._by_cell(rows):
-            labels = self.files.read_labels(cell)
-            class_index[own] = labels["class_index"][index]
-            weight[own] = labels["weight"][index]
-        return class_index, weight
-
-    def read_models(self) -> SolvedCell:
-        """Models of all cells as one."""
-        cells = np.flatnonzero(self.n_rows).tolist()
-        return SolvedCell.joined([self.files.read_models(cell) for cell in cells])
-
-    def _by_cell(
-        self, rows: NDArray[np.integer[Any]]
-    ) -> list[tuple[int, NDArray[np.intp], NDArray[np.int64]]]:
-        """Cells that hold the rows: which they are there, and in the cell."""
-        cell_of = np.searchsorted(np.cumsum(self.n_rows), rows, side="right")
-        groups = [
-            (cell, np.flatnonzero(cell_of == cell)) for cell in np.unique(cell_of)
-        ]
-        first = self.first
-        return [(int(cell), own, rows[own] - first[cell]) for cell, own in groups]
 
 
 @dataclass(frozen=True)
@@ -108,6 +55,8 @@ class CellTask:
     local : LocalKernel
     options : KernelOptions
     n_classes : int
+    ends : float or None, default=None
+        When the time is over, as of ``time.time``, which all workers know.
     """
 
     cells: Cells
@@ -117,6 +66,14 @@ class CellTask:
     local: LocalKernel
     options: KernelOptions
     n_classes: int
+    ends: float | None = None
+
+    @property
+    def limited(self) -> KernelOptions:
+        """Options of a solve that begins now."""
+        if self.ends is None:
+            return self.options
+        return replace(self.options, max_time=max(0.0, self.ends - time.time()))
 
 
 @dataclass(frozen=True)
@@ -138,12 +95,25 @@ class CellCover:
     labels: NDArray[np.int32]
 
 
+def solve_cells(blocks: Blocks, task: CellTask) -> None:
+    """Fit the neighbourhoods of every cell whose models are not there yet."""
+    largest = int(task.cells.n_rows.argmax())
+    blocks.require_memory_of(
+        cell_need(*task.sizes),
+        int(task.cells.n_rows[largest]),
+        f"The largest cell (cell {largest})",
+        "Use smaller blocks, smaller n_neighbors, or allow more memory.",
+    )
+    cells = range(len(task.cells.n_rows))
+    deque(blocks.run(solve_cell, cells, task, stage="solve"), maxlen=0)
+
+
 def solve_cell(cell: int, task: CellTask) -> None:
     """Cover the rows of a cell and fit an SVM in each neighbourhood."""
-    files = task.cells.files
-    if task.cells.n_rows[cell] == 0 or files.has_models(cell):
+    store = task.cells.store
+    if task.cells.n_rows[cell] == 0 or store.has_models(cell):
         return
-    merged = files.read_merged(cell)
+    merged = store.get_rows(cell)
     cover = cover_cell(cell, merged.X, task)
     models = _fit_models(cell, merged, cover, task)
     shape = len(cover.centers), task.n_classes
@@ -157,7 +127,7 @@ def solve_cell(cell: int, task: CellTask) -> None:
         cover.labels,
         counts.astype(np.float64).reshape(shape),
     )
-    files.write_models(cell, solved)
+    store.put_models(cell, solved)
 
 
 def cover_cell(cell: int, X: NDArray[Any], task: CellTask) -> CellCover:
@@ -265,7 +235,7 @@ class _Halo:
         reach: NDArray[np.float64],
     ) -> _Halo:
         """Rows of a cell within reach of the box of the queries."""
-        X = cells.files.map_rows(cell)
+        X = cells.store.map_rows(cell)
         gaps = squared_gaps(X, queries.min(axis=0), queries.max(axis=0))
         index = np.flatnonzero(gaps <= reach.max() * _SLACK)
         return cls(np.asarray(X[index]), cells.first[cell] + index)
@@ -316,6 +286,6 @@ def _fit_models(
             cells.take(halo), class_index, weight, task.n_classes
         )
         rows = Rows.joined([rows, foreign_rows])
-    models = fit_neighborhoods(rows, index, task.local, task.options)
+    models = fit_neighborhoods(rows, index, task.local, task.limited)
     every = np.concatenate([first + np.arange(n_own), halo])
     return replace(models, support=every[models.support])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from localsvm._checks import (
     check_parameters,
@@ -18,26 +18,26 @@ from localsvm._checks import (
 )
 from localsvm._clock import StageClock
 from localsvm.cluster import fit_search, make_search, neighborhood_sizes
-from localsvm.engine import Partitions, Statistics
+from localsvm.engine import Blocks, Labels
 from localsvm.estimators._base import check_solution
 from localsvm.estimators._local.base import BaseLocalSVC
-from localsvm.estimators._local.blocks import Shuffle
-from localsvm.estimators._local.cover import Cells, CellTask
-from localsvm.estimators._local.kernel import Gamma, RowScale, kernel_of
-from localsvm.estimators._local.model import LocalModel, Router
-from localsvm.estimators._local.neighborhoods import (
-    LocalSettings,
-    count_support,
-    fit_local,
-)
-from localsvm.estimators._local.passes import (
+from localsvm.estimators._local.blocks import LocalSurvey, Shuffle
+from localsvm.estimators._local.cells import (
+    Cells,
     cell_need,
     gather_cells,
     grow_tree,
     require_room_for_rows,
-    sample_partitions,
-    scale_of_moments,
-    solve_cells,
+    survey_blocks,
+)
+from localsvm.estimators._local.cover import CellTask, solve_cells
+from localsvm.estimators._local.kernel import Gamma, RowScale, kernel_of
+from localsvm.estimators._local.model import LocalModel, Router
+from localsvm.estimators._local.neighborhoods import (
+    LocalOptions,
+    LocalSettings,
+    count_support,
+    fit_local,
 )
 from localsvm.estimators._local.prior import GLOBAL_MODELS
 from localsvm.rows import Rows, row_numbers
@@ -301,41 +301,33 @@ class LocalSVC(BaseLocalSVC):
             gamma_factors=sorted(float(factor) for factor in grid["gamma"]),
         )
 
-    def _fit_partitions(self, rows: Partitions) -> None:
+    def _fit_partitions(self, blocks: Blocks) -> None:
         """Algorithm 1 in cells of rows that lie together."""
-        self._check_for_partitions()
-        rows.require_memory(cell_need(self.n_neighbors, self.n_assigned))
-        seed, clock = rows.seed(self._draw_seed), StageClock()
+        self._check_for_blocks()
+        blocks.require_memory(cell_need(self.n_neighbors, self.n_assigned))
+        seed, clock = blocks.seed(self._draw_seed), StageClock(self.max_time)
         with clock.stage("sample"):
-            found = sample_partitions(rows, seed)
-        class_weight = self._take_classes(found)
-        sizes = neighborhood_sizes(
-            self.n_neighbors, self.n_assigned, int(found["n_rows"])
-        )
+            survey = survey_blocks(blocks, seed)
+        labels = self._take_classes(survey)
+        sizes = neighborhood_sizes(self.n_neighbors, self.n_assigned, survey.n_rows)
         if self.route == "row":
-            require_room_for_rows(rows, found)
+            require_room_for_rows(blocks, survey.n_distinct)
         with clock.stage("cells"):
-            shuffle = Shuffle(
-                grow_tree(found, sizes[0]),
-                self.classes_,
-                class_weight,
-                seed,
-                rows.folder / "shuffle",
-            )
-            cells = gather_cells(rows, shuffle)
+            tree = grow_tree(survey, sizes[0])
+            cells = gather_cells(blocks, Shuffle(tree, labels, seed, blocks.store))
         with clock.stage("solve"):
-            task = self._cell_task(cells, found, seed)
-            solve_cells(rows, task)
+            local = self._with_grid(self._kernel_settings().resolve(survey.scale))
+            task = self._cell_task(cells, sizes, local, self._options(seed, clock))
+            solve_cells(blocks, task)
         with clock.stage("route"):
             self._store_cells(cells, task)
         self.fit_report_ = clock.seconds
 
-    def _check_for_partitions(self) -> None:
+    def _check_for_blocks(self) -> None:
         """Refuse what needs all rows at once."""
         wanted = {
             "metric": (self.metric is None, "None"),
             "shrink": (self.shrink == 0, "0"),
-            "max_time": (self.max_time is None, "None"),
             "neighbors": (isinstance(self.neighbors, str), "the name of a search"),
             "degree": (
                 self.kernel != "poly" or self.degree == 1,
@@ -346,41 +338,45 @@ class LocalSVC(BaseLocalSVC):
             if not holds:
                 raise ValueError(
                     f"{name}={getattr(self, name)!r} needs all rows in memory; for "
-                    f"rows in partitions expected {words}."
+                    f"rows in blocks expected {words}."
                 )
 
-    def _take_classes(self, found: Statistics) -> NDArray[np.float64]:
-        """Set the classes of all partitions; their weights."""
-        self._warn_of_scales(np.stack([found["low"], found["high"]]))
-        self.classes_, mass = found["classes"], found["mass"]
+    def _take_classes(self, survey: LocalSurvey) -> Labels:
+        """Set the classes of all blocks; how labels become penalties."""
+        self._warn_of_scales(np.stack([survey.low, survey.high]))
+        self.classes_, mass = survey.classes, survey.mass
         if not mass.any():
             raise ValueError(
                 "Sample weights must contain at least one non-zero number."
             )
         self._penalty_weight(self.classes_, np.arange(len(mass)), mass)
-        return self._class_weight(self.classes_, mass)
+        return Labels(self.classes_, self._class_weight(self.classes_, mass))
 
-    def _cell_task(self, cells: Cells, found: Statistics, seed: int) -> CellTask:
+    def _cell_task(
+        self,
+        cells: Cells,
+        sizes: tuple[int, int],
+        local: LocalKernel,
+        options: LocalOptions,
+    ) -> CellTask:
         n_rows = int(cells.n_rows.sum())
-        sizes = neighborhood_sizes(
-            self.n_neighbors, self.n_assigned, int(found["n_rows"])
-        )
         k = min(sizes[0], n_rows)
-        scale = scale_of_moments(found)
-        options = self._options(seed, StageClock()).for_neighborhoods(k, n_rows)
+        limits = options.for_neighborhoods(k, n_rows)
+        left = options.clock.remaining()
         return CellTask(
             cells,
             (k, min(sizes[1], k)),
             self.neighbors,
-            seed,
-            self._with_grid(self._kernel_settings().resolve(scale)),
-            replace(options, n_threads=1),
+            options.seed,
+            local,
+            replace(limits, n_threads=1, deadline=None),
             len(self.classes_),
+            None if left is None else time.time() + left,
         )
 
     def _store_cells(self, cells: Cells, task: CellTask) -> None:
         """Put the models of all cells into one, in the order of the cells."""
-        solved = cells.read_models()
+        solved = cells.get_models()
         check_solution(solved.models.endings, self)
         models, rows = solved.models, np.unique(solved.models.support)
         self.n_support_ = count_support(cells.take_labels(rows)[0], task.n_classes)

@@ -27,14 +27,20 @@ from localsvm.estimators._mixture.blocks import (
     start_shares,
     write_block,
 )
-from localsvm.estimators._mixture.course import BestStep, EMWatch, SavedEM, load_em
-from localsvm.estimators._mixture.em import EMProblem, EMState, run_em
-from localsvm.estimators._mixture.expert_passes import PassSolver, row_bytes_of
-from localsvm.estimators._mixture.experts import (
+from localsvm.estimators._mixture.em import (
+    BestStep,
     Certificate,
+    EMProblem,
+    EMState,
+    EMWatch,
     ExpertSolver,
     MemorySolver,
+    PassSolver,
+    SavedEM,
     constant_tasks,
+    load_em,
+    row_bytes_of,
+    run_em,
 )
 from localsvm.estimators._mixture.gates import (
     CenterGate,
@@ -99,6 +105,8 @@ class MixtureFit:
     tau : float
     clusterer : object
         The fitted clusterer of the start.
+    out_of_time : bool
+        Whether EM ended with the time limit.
     """
 
     best: BestStep
@@ -110,6 +118,7 @@ class MixtureFit:
     scales: Scales
     tau: float
     clusterer: Any
+    out_of_time: bool
 
     @property
     def model(self) -> MixtureModel:
@@ -181,6 +190,7 @@ def fit_mixture(
     else:
         state = resume_em(problem, saved, watch)
     state = run_em(problem, state, watch)
+    out_of_time = clock.remaining() == 0
     return MixtureFit(
         best=watch.kept,
         n_steps=watch.n_steps - 1,
@@ -191,6 +201,7 @@ def fit_mixture(
         scales=scales,
         tau=tau,
         clusterer=clusterer,
+        out_of_time=out_of_time,
     )
 
 

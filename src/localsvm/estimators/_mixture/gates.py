@@ -1,4 +1,4 @@
-"""Gates of a mixture: which component is responsible for which part of the space."""
+"""Gates of a mixture: which component is responsible for which rows."""
 
 from __future__ import annotations
 
@@ -222,8 +222,8 @@ class TwoLevelGate:
         within = logits[:, n_groups:]
         return np.concatenate(
             [
-                gate.log_shares(within[:, part]) + of_groups[:, [g]]
-                for g, (gate, part) in enumerate(self._parts())
+                gate.log_shares(within[:, place]) + of_groups[:, [g]]
+                for g, (gate, place) in enumerate(self._places())
             ],
             axis=1,
         )
@@ -233,10 +233,10 @@ class TwoLevelGate:
         n_groups = self.top.n_components
         slopes = np.zeros((len(logits), self.n_components, logits.shape[1]))
         of_groups = self.top.slopes(logits[:, :n_groups])
-        for g, (gate, part) in enumerate(self._parts()):
-            slopes[:, part, :n_groups] = of_groups[:, [g]]
-            within = slice(n_groups + part.start, n_groups + part.stop)
-            slopes[:, part, within] = gate.slopes(logits[:, within])
+        for g, (gate, place) in enumerate(self._places()):
+            slopes[:, place, :n_groups] = of_groups[:, [g]]
+            within = slice(n_groups + place.start, n_groups + place.stop)
+            slopes[:, place, within] = gate.slopes(logits[:, within])
         return slopes
 
     def penalty(self, step: GateStep) -> float:
@@ -246,7 +246,7 @@ class TwoLevelGate:
     def update(self, targets: GateTargets, step: GateStep) -> TwoLevelGate:
         """Match sums of responsibilities by groups, and within groups by components."""
         each = np.eye(self.n_components)
-        own = [each[:, part] for _, part in self._parts()]
+        own = [each[:, place] for _, place in self._places()]
         sums = np.stack([columns.sum(axis=1) for columns in own], axis=1)
         return TwoLevelGate(
             self.top.update(targets.mapped(sums), step),
@@ -258,7 +258,7 @@ class TwoLevelGate:
 
     def keep(self, survivors: Mask) -> TwoLevelGate:
         """Leave components out, and groups that have none left."""
-        left = [survivors[part] for _, part in self._parts()]
+        left = [survivors[place] for _, place in self._places()]
         alive = np.array([mask.any() for mask in left])
         return TwoLevelGate(
             self.top.keep(alive),
@@ -269,7 +269,7 @@ class TwoLevelGate:
             ),
         )
 
-    def _parts(self) -> list[tuple[LinearGate | CenterGate, slice]]:
+    def _places(self) -> list[tuple[LinearGate | CenterGate, slice]]:
         """Gate of each group and where its components are."""
         ends = np.cumsum([gate.n_components for gate in self.groups])
         return [

@@ -2,7 +2,7 @@
 
 from localsvm.estimators._reduced.estimator import ReducedSVC
 from localsvm.estimators._reduced.model import ReducedModel
-from localsvm.estimators._reduced.rule import Reduction
+from localsvm.estimators._reduced.settings import Reduction
 
 __all__ = [
     "ReducedModel",

@@ -1,20 +1,18 @@
-"""The exact SVM on partitions: what is done to one of them, and to what travelled."""
+"""What is done to one block: sum, merge and cluster, check, collect."""
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from localsvm._threads import single_threaded_libraries
-from localsvm.cluster import PDDP, copy_for
-from localsvm.engine import Block, Statistics, cancel_event
-from localsvm.estimators._reduced.clusters import cluster_classes
+from localsvm.cluster import PDDP, copy_for, hard_labels
+from localsvm.engine import Block, Labels, Record
 from localsvm.estimators._reduced.model import kernel_sums
 from localsvm.estimators._reduced.opening import (
     Seen,
@@ -23,12 +21,15 @@ from localsvm.estimators._reduced.opening import (
     split_group,
 )
 from localsvm.estimators._reduced.records import (
+    ActiveRows,
+    BlockRows,
+    BlockState,
+    Check,
     Floats,
     Groups,
-    PartRows,
-    PartState,
-    ReducedFiles,
-    Travelled,
+    Offer,
+    ReducedStore,
+    Summary,
     stack,
 )
 from localsvm.estimators._reduced.reduction import (
@@ -37,26 +38,67 @@ from localsvm.estimators._reduced.reduction import (
     hinge_loss,
     largest_violation,
     make_units,
-    objectives,
     signs_of_tasks,
-    solve_all,
     unit_duals,
 )
-from localsvm.estimators._reduced.rule import ReductionSettings
-from localsvm.estimators._reduced.spaces import DualSpace, FeatureSpace, RowSpace, Units
+from localsvm.estimators._reduced.settings import ReductionSettings
+from localsvm.estimators._reduced.spaces import FeatureSpace, Units
 from localsvm.kernels import Kernel
-from localsvm.rows import distinct_rows, merge_weights, take_rows
+from localsvm.passes import Content
+from localsvm.rows import Rows, take_rows
+
+
+@dataclass(frozen=True)
+class Diagonal(Record):
+    """Sum of K(x, x) over rows, each times its sample weight.
+
+    Attributes
+    ----------
+    total : float
+    weight : float
+        Sum of the sample weights.
+    """
+
+    total: float
+    weight: float
+
+    @classmethod
+    def of(cls, kernel: Kernel, X: Any, weight: NDArray[np.float64]) -> Diagonal:
+        """Sum over some rows."""
+        if kernel.name == "rbf":
+            return cls(float(weight.sum()), float(weight.sum()))
+        values = kernel.diagonal(X).astype(np.float64, copy=False)
+        return cls(float(weight @ values), float(weight.sum()))
+
+    def merge(self, other: Diagonal) -> Diagonal:
+        """Sum over the rows of both."""
+        return Diagonal(self.total + other.total, self.weight + other.weight)
+
+    @property
+    def mean(self) -> float:
+        """Mean over the rows; 1 if it is not positive or overflows."""
+        mean = self.total / self.weight if self.weight > 0 else 1.0
+        return mean if 0 < mean < np.inf else 1.0
+
+
+def look_at_block(block: Block) -> Content:
+    """Classes, their weights, and the scale of the columns."""
+    return Content.of(block)
+
+
+def sum_diagonal(block: Block, kernel: Kernel) -> Diagonal:
+    """Sum K(x, x) over the rows of a block."""
+    return Diagonal.of(kernel, block.X, block.sample_weight)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is the same for all partitions and passes.
+    """What is the same for all blocks and passes.
 
     Attributes
     ----------
-    files : ReducedFiles
-    classes : ndarray of shape (n_classes,)
-    class_weight : ndarray of shape (n_classes,)
+    stored : ReducedStore
+    labels : Labels
     kernel : Kernel
     C : float
     by_interior_point : bool
@@ -68,9 +110,8 @@ class Plan:
     seed : int
     """
 
-    files: ReducedFiles
-    classes: NDArray[Any]
-    class_weight: Floats
+    stored: ReducedStore
+    labels: Labels
     kernel: Kernel
     C: float
     by_interior_point: bool
@@ -80,9 +121,14 @@ class Plan:
     seed: int
 
     @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.labels.classes)
+
+    @property
     def n_tasks(self) -> int:
         """One for two classes, else one per class."""
-        return 1 if len(self.classes) == 2 else len(self.classes)
+        return 1 if self.n_classes == 2 else self.n_classes
 
     @property
     def representative(self) -> str:
@@ -92,10 +138,10 @@ class Plan:
 
     def signs(self, class_index: NDArray[np.int32]) -> list[Floats]:
         """Sides of rows in each task."""
-        return signs_of_tasks(class_index, len(self.classes))
+        return signs_of_tasks(class_index, self.n_classes)
 
     def make_clusterer(self, label: int, n_rows: int) -> Any:
-        """Give a clusterer for the rows of a class in a partition."""
+        """Give a clusterer for the rows of a class in a block."""
         if self.clusterer is not None:
             return copy_for(self.clusterer, n_rows, self.seed)
         most = n_rows * float(self.clusters_per_row[label])
@@ -113,7 +159,7 @@ class Hyperplanes:
     version : int
         Of the pass.
     coef : ndarray of shape (n_tasks, n_features)
-        No columns unless the kernel is linear; the duals are in files then.
+        No columns unless the kernel is linear; the duals are stored then.
     intercept : ndarray of shape (n_tasks,)
     """
 
@@ -122,160 +168,84 @@ class Hyperplanes:
     intercept: Floats
 
 
-def summarize_part(block: Block, plan: Plan) -> Statistics:
-    """Merge and cluster the rows of a partition, and write what stands for them.
+def summarize_block(block: Block, plan: Plan) -> Summary:
+    """Merge and cluster the rows of a block, and store what stands for them.
 
     Rows without weight are left out.
-
-    Returns
-    -------
-    dict
-        Number of the partition, its rows, those written, those that travel, groups of
-        each task.
     """
-    class_index = np.searchsorted(plan.classes, block.y).astype(np.int32)
-    weight = block.sample_weight * plan.class_weight[class_index]
-    first, kind = distinct_rows(block.X, weight, plan.seed, class_index)
-    sizes = {"n_rows": block.n_rows, "n_kept": len(first)}
-    told = {name: np.array([value]) for name, value in sizes.items()}
-    if not len(first):
-        return told | _told(plan, block.number)
-    X, class_index = take_rows(block.X, first), class_index[first]
-    part = PartRows(X, class_index, merge_weights(weight, kind), first)
-    plan.files.write_part(block.number, part)
-    cluster = cluster_classes(X, class_index, plan.make_clusterer)
-    return told | _write_start(plan, block.number, part, cluster)
+    merged = block.rows(plan.labels).merged(plan.seed)
+    distinct, number = merged.rows, block.number
+    offer = Offer.of(number, 0, 0, (0,) * plan.n_tasks)
+    if distinct.n_rows:
+        rows = BlockRows(
+            distinct.X, distinct.class_index, distinct.penalty_weight, merged.first
+        )
+        plan.stored.write_rows(number, rows)
+        cluster = cluster_classes(rows.X, rows.class_index, plan.make_clusterer)
+        offer = _offer_clusters(plan, number, rows, cluster)
+    return Summary(np.array([block.n_rows]), np.array([distinct.n_rows]), offer)
 
 
-def join_parts(first: Statistics, second: Statistics) -> Statistics:
-    """Put what is said of two partitions side by side."""
-    return {name: np.concatenate([first[name], second[name]]) for name in first}
+def cluster_rows(rows: Rows, clusterer: Any, seed: int) -> NDArray[np.intp]:
+    """Cluster each class once, for all tasks."""
+    template = PDDP() if clusterer is None else clusterer
+    return cluster_classes(
+        rows.X, rows.class_index, lambda _, n_rows: copy_for(template, n_rows, seed)
+    )
 
 
-def gather(version: int, plan: Plan, numbers: list[int], starts: list[int]) -> int:
-    """Put the new rows of all partitions to those that have travelled before.
+def cluster_classes(
+    X: Any,
+    class_index: NDArray[np.int32],
+    make_clusterer: Callable[[int, int], Any],
+) -> NDArray[np.intp]:
+    """Cluster the rows of each class.
 
     Parameters
     ----------
-    version : int
-        Of the pass before which this happens.
-    plan : Plan
-    numbers : list of int
-        Partitions with rows.
-    starts : list of int
-        How many rows the partitions before each of them have.
+    X : ndarray or CSR of shape (n_samples, n_features)
+    class_index : ndarray of shape (n_samples,)
+    make_clusterer : callable
+        Gives a new clusterer for a class and the number of its rows.
 
     Returns
     -------
-    int
-        Rows that have travelled, equal ones counted once.
+    ndarray of shape (n_samples,)
+        From 0; clusters of different classes have different numbers.
     """
-    files, n_tasks, pieces = plan.files, plan.n_tasks, []
-    if version:
-        before = files.read_travelled(version - 1)
-        duals = files.read_duals(n_tasks, version - 1)
-        duals_of_rows = np.array([own[: before.n_rows] for own in duals])
-        pieces.append(replace(before, duals=duals_of_rows))
-    groups: list[list[Groups]] = [[] for _ in range(n_tasks)]
-    for number, start in zip(numbers, starts, strict=True):
-        new, own = files.read_given(number, version, n_tasks)
-        pieces.append(replace(new, number=new.number + start))
-        for known, each in zip(groups, own, strict=True):
-            known.append(each)
-    whole = Travelled.joined(pieces, plan.seed)
-    files.write_units(version, whole, [Groups.joined(each) for each in groups])
-    return whole.n_rows
+    clusters = np.zeros(len(class_index), dtype=np.intp)
+    n_clusters = 0
+    for label in np.unique(class_index).tolist():
+        own = np.flatnonzero(class_index == label)
+        rows = take_rows(X, own)
+        clusterer = make_clusterer(label, len(own)).fit(rows)
+        clusters[own] = n_clusters + hard_labels(clusterer, rows)
+        n_clusters = int(clusters.max()) + 1
+    return clusters
 
 
-def solve_task(
-    task: int, version: int, plan: Plan, deadline: float | None
-) -> Statistics:
-    """Solve the SVM of what has travelled and of what stands for the groups.
-
-    ``deadline`` is the time, as of ``time.time``, at which the solver stops.
-
-    Returns
-    -------
-    dict
-        "groups" are the duals of the groups in the order of the partitions, "violation"
-        is that of the rows that have travelled; numbers of the solver.
-    """
-    travelled = plan.files.read_travelled(version)
-    groups = plan.files.read_groups(version, task)
-    X = stack([travelled.X, groups.X])
-    rows = TwoClassRows(
-        travelled.X,
-        plan.signs(travelled.class_index)[task],
-        plan.C * travelled.weight,
-        np.zeros(travelled.n_rows, dtype=np.intp),
-    )
-    units = TwoClassRows(
-        X,
-        np.concatenate([rows.sign, groups.sign]),
-        np.concatenate([rows.bounds, groups.bounds]),
-        np.zeros(X.shape[0], dtype=np.intp),
-    )
-    start = np.concatenate([travelled.duals[task], groups.duals])
-    # Processes have no other clock in common.
-    left = None if deadline is None else max(0.0, deadline - time.time())
-    options = replace(
-        plan.settings.options,
-        deadline=None if left is None else time.perf_counter() + left,
-        cancel=cancel_event(),
-        n_threads=1,
-    )
-    found = solve_all(units, _space(plan, X), options, start)
-    own, last = slice(travelled.n_rows), found.last
-    primal, dual = objectives(units, found)
-    plan.files.write_duals(task, version, found.duals)
-    return {
-        "groups": found.duals[travelled.n_rows :],
-        "coef": np.empty(0) if last.coef is None else last.coef,
-        "intercept": np.array(last.intercept),
-        # Of the units: the hyperplane, and the rows that have travelled.
-        "objective": np.array(dual),
-        "primal": np.array(
-            primal
-            - hinge_loss(units, last.decisions)
-            + hinge_loss(rows, last.decisions[own])
-        ),
-        "violation": np.array(
-            largest_violation(rows, found.duals[own], last.decisions[own])
-        ),
-        "n_units": np.array(X.shape[0]),
-        "status": np.array(last.status.value),
-        "n_iter": np.array(last.n_iter),
-    }
-
-
-def check_part(
+def check_block(
     item: tuple[int, list[Floats]], plan: Plan, planes: Hyperplanes, share: float
-) -> Statistics:
-    """Look how all rows of a partition that have not travelled lie to the margins.
+) -> Check:
+    """Check the optimality conditions of the rows that are not active.
 
-    Writes what the partition gives to the next pass.
+    Stores what the block gives to the next pass.
 
     Parameters
     ----------
     item : tuple
-        Number of the partition and the duals of its groups in each task.
+        Number of the block and the duals of its groups in each task.
     plan : Plan
     planes : Hyperplanes
     share : float
-        Part of the rows that may travel where pseudo-centres stand for groups.
-
-    Returns
-    -------
-    dict
-        "violation" and "loss", the sum of the margin errors, of shape (1, n_tasks), and
-        what :func:`summarize_part` says.
+        Fraction of the rows that may enter where pseudo-centres stand for groups.
     """
     number, group_duals = item
-    part = plan.files.read_part(number)
-    state = plan.files.read_state(number, planes.version)
-    tasks = _tasks(plan, part, state)
+    rows = plan.stored.read_rows(number)
+    state = plan.stored.read_state(number, planes.version)
+    tasks = _tasks(plan, rows, state)
     seen = Seen(
-        tasks, _implied_duals(plan, tasks, group_duals), _decide(part.X, plan, planes).T
+        tasks, _implied_duals(plan, tasks, group_duals), _decide(rows.X, plan, planes).T
     )
     group = state.group
     if plan.representative == "mean":
@@ -284,106 +254,86 @@ def check_part(
     else:
         most = math.ceil(share * np.count_nonzero(state.left))
         opened = open_most(seen, most, plan.settings)
-    after = PartState(state.left & ~opened, group)
-    name = number, planes.version + 1
-    told = _write_state(plan, name, part, after, opened, seen.duals)
+    after = BlockState(state.left & ~opened, group)
+    version = number, planes.version + 1
     violation = map(largest_violation, tasks, seen.duals, seen.decisions)
-    loss = map(hinge_loss, tasks, seen.decisions)
-    return told | {
-        "violation": np.array([list(violation)]),
-        "loss": np.array([list(loss)]),
-    }
+    return Check(
+        np.array(list(violation)),
+        np.array(list(map(hinge_loss, tasks, seen.decisions))),
+        _write_offer(plan, version, rows, after, opened, seen.duals),
+    )
 
 
-def collect_part(
+def collect_block(
     item: tuple[int, list[Floats]], plan: Plan, version: int
-) -> tuple[NDArray[np.intp], NDArray[np.int32], Floats, Any]:
-    """Rows of a partition that have a dual and have not travelled.
+) -> ActiveRows:
+    """Rows of a block that have a dual and are not active.
 
-    Returns
-    -------
-    place : ndarray of shape (n_support,)
-    class_index : ndarray of shape (n_support,)
-    duals : ndarray of shape (n_tasks, n_support)
-    X : ndarray or CSR of shape (n_support, n_features)
-        Without rows if the kernel is linear, which does not need them.
+    The linear kernel does not need the rows themselves: X has none of them then.
     """
     number, group_duals = item
-    part = plan.files.read_part(number)
-    tasks = _tasks(plan, part, plan.files.read_state(number, version))
+    rows = plan.stored.read_rows(number)
+    tasks = _tasks(plan, rows, plan.stored.read_state(number, version))
     duals = _implied_duals(plan, tasks, group_duals)
     support = np.flatnonzero(duals.any(axis=0))
     kept = support[:0] if plan.kernel.name == "linear" else support
-    return (
-        part.place[support],
-        part.class_index[support],
+    return ActiveRows(
+        take_rows(rows.X, kept),
+        rows.class_index[support],
+        rows.weight[support],
+        rows.place[support].astype(np.int64),
         duals[:, support],
-        take_rows(part.X, kept),
     )
 
 
-def _write_start(
-    plan: Plan, number: int, part: PartRows, cluster: NDArray[np.intp]
-) -> Statistics:
+def _offer_clusters(
+    plan: Plan, number: int, rows: BlockRows, cluster: NDArray[np.intp]
+) -> Offer:
     """State before the first pass: the clusters are the groups."""
-    n_rows = len(part.weight)
+    n_rows = len(rows.weight)
     n_groupings = plan.n_tasks if plan.representative == "mean" else 1
     group = np.tile(cluster.astype(np.int32), (n_groupings, 1))
     nothing, duals = np.zeros(n_rows, dtype=bool), np.zeros((plan.n_tasks, n_rows))
-    state = PartState(~nothing, group)
-    return _write_state(plan, (number, 0), part, state, nothing, duals)
+    state = BlockState(~nothing, group)
+    return _write_offer(plan, (number, 0), rows, state, nothing, duals)
 
 
-def _write_state(
+def _write_offer(
     plan: Plan,
-    name: tuple[int, int],
-    part: PartRows,
-    state: PartState,
+    version: tuple[int, int],
+    rows: BlockRows,
+    state: BlockState,
     new: NDArray[np.bool_],
     duals: Floats,
-) -> Statistics:
+) -> Offer:
+    """Store what a block, given by its number and pass, gives to that pass."""
     chosen = np.flatnonzero(new)
-    travelled = Travelled(
-        take_rows(part.X, chosen),
-        part.class_index[chosen],
-        part.weight[chosen],
-        part.place[chosen].astype(np.int64),
+    active = ActiveRows(
+        take_rows(rows.X, chosen),
+        rows.class_index[chosen],
+        rows.weight[chosen],
+        rows.place[chosen].astype(np.int64),
         duals[:, chosen],
     )
     groups = []
-    for task, own in zip(_tasks(plan, part, state), duals, strict=True):
+    for task, own in zip(_tasks(plan, rows, state), duals, strict=True):
         units = _units(plan, task)
-        X = part.X[units.shares.indices]
+        X = rows.X[units.shares.indices]
         if plan.representative == "mean":
-            X = FeatureSpace(part.X, by_interior_point=False).means(units)
+            X = FeatureSpace(rows.X, by_interior_point=False).means(units)
         groups.append(Groups(X, units.sign, units.bounds, unit_duals(units, own)))
-    plan.files.write_state(*name, state, travelled, groups)
+    plan.stored.write_state(*version, state, active, groups)
     n_left = int(np.count_nonzero(state.left))
-    return _told(plan, name[0], len(chosen), n_left, [len(g.sign) for g in groups])
+    return Offer.of(version[0], len(chosen), n_left, [len(g.sign) for g in groups])
 
 
-def _told(
-    plan: Plan,
-    number: int,
-    n_new: int = 0,
-    n_left: int = 0,
-    n_groups: Sequence[int] = (),
-) -> Statistics:
-    return {
-        "number": np.array([number]),
-        "n_new": np.array([n_new]),
-        "n_left": np.array([n_left]),
-        "n_groups": np.array([n_groups or (0,) * plan.n_tasks]),
-    }
-
-
-def _tasks(plan: Plan, part: PartRows, state: PartState) -> list[TwoClassRows]:
-    """Rows of each task in their groups; those that have travelled take no part."""
-    bounds = plan.C * np.where(state.left, part.weight, 0.0)
+def _tasks(plan: Plan, rows: BlockRows, state: BlockState) -> list[TwoClassRows]:
+    """Rows of each task in their groups; active ones have the bound zero."""
+    bounds = plan.C * np.where(state.left, rows.weight, 0.0)
     groups = np.broadcast_to(state.group, (plan.n_tasks, len(bounds))).astype(np.intp)
     return [
-        TwoClassRows(part.X, sign, bounds, group)
-        for sign, group in zip(plan.signs(part.class_index), groups, strict=True)
+        TwoClassRows(rows.X, sign, bounds, group)
+        for sign, group in zip(plan.signs(rows.class_index), groups, strict=True)
     ]
 
 
@@ -406,21 +356,15 @@ def _implied_duals(
     )
 
 
-def _space(plan: Plan, X: Any) -> DualSpace:
-    if plan.kernel.name == "linear":
-        return FeatureSpace(X, plan.by_interior_point)
-    return RowSpace(X, plan.kernel, 1)
-
-
 def _decide(X: Any, plan: Plan, planes: Hyperplanes) -> Floats:
     """Decisions of shape (n_rows, n_tasks)."""
     if plan.kernel.name == "linear":
         with single_threaded_libraries():
             return np.asarray(X @ planes.coef.T, dtype=np.float64) + planes.intercept
-    files, version = plan.files, planes.version
+    stored, version = plan.stored, planes.version
     # Pseudo-centres are the same in all tasks.
-    rows = stack([files.read_travelled(version).X, files.read_groups(version, 0).X])
-    duals = np.array(files.read_duals(plan.n_tasks, version))
+    rows = stack([stored.read_active(version).X, stored.read_groups(version, 0).X])
+    duals = np.array(stored.read_duals(plan.n_tasks, version))
     support = np.flatnonzero(duals.any(axis=0))
     Z = take_rows(rows, support)
     return kernel_sums(plan.kernel, X, Z, duals[:, support], 1) + planes.intercept

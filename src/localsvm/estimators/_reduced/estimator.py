@@ -1,4 +1,4 @@
-"""ClusterSVM: the exact SVM, from a part of the rows where that helps."""
+"""ClusterSVM: the exact SVM, from few of the rows where that helps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from localsvm._checks import (
     check_parameters,
-    check_squares,
     class_weights,
     instance_of,
     integer,
@@ -22,24 +21,22 @@ from localsvm._checks import (
     with_methods,
 )
 from localsvm._clock import StageClock
-from localsvm.engine import Blocks, Labels, Statistics
+from localsvm.engine import Blocks, Labels
 from localsvm.estimators._base import BaseLocalClassifier, check_solution
-from localsvm.estimators._reduced.diagonal import Diagonal, sum_diagonal
-from localsvm.estimators._reduced.fit import (
-    FitOptions,
-    ReducedFit,
-    ReducedSettings,
-    fit_reduced,
-)
+from localsvm.estimators._reduced.blocks import look_at_block, sum_diagonal
+from localsvm.estimators._reduced.fit import fit_reduced
+from localsvm.estimators._reduced.master import memory_of_blocks
 from localsvm.estimators._reduced.model import ReducedModel
-from localsvm.estimators._reduced.passes import (
-    ReducedPartitionFit,
-    memory_of_blocks,
+from localsvm.estimators._reduced.result import ReducedFit
+from localsvm.estimators._reduced.settings import (
+    FitOptions,
+    ReducedSettings,
+    Reduction,
+    ReductionRule,
 )
-from localsvm.estimators._reduced.rule import Reduction, ReductionRule
-from localsvm.kernels import Kernel, scale_gamma
-from localsvm.passes import merge_surveys, scale_gamma_of, survey_part
-from localsvm.rows import SCALED_C, Rows
+from localsvm.kernels import Kernel
+from localsvm.passes import Content
+from localsvm.rows import SCALED_C
 from localsvm.solvers import Status
 
 
@@ -131,7 +128,8 @@ class ReducedSVC(BaseLocalClassifier):
     n_iter_ : int
         Most iterations that the solver of a task took in its last pass.
     fit_report_ : dict
-        Seconds per stage, and ``method_``; for blocks the rows that travelled.
+        Seconds per stage, and ``method_``; of rows in blocks also ``active``, how
+        many of them entered the problem.
     feature_range_ : ndarray of shape (2, n_features)
         Smallest and largest value of each column; only of rows in memory.
     integer_features_ : ndarray of shape (n_features,)
@@ -146,7 +144,7 @@ class ReducedSVC(BaseLocalClassifier):
 
     Notes
     -----
-    Proposition 2.1 of the paper: rows whose duals are equal parts of their bounds can
+    Proposition 2.1 of the paper: rows whose duals are equal shares of their bounds can
     be replaced by the mean of their images with the sum of their bounds. At the optimum
     this holds of rows outside the margin (condition 1) and far inside it (condition 2).
     With a non-linear kernel the rows and columns of the kernel matrix are averaged,
@@ -157,18 +155,18 @@ class ReducedSVC(BaseLocalClassifier):
     representative that has a dual stays, since without it the duals would not sum to
     zero.
 
-    Rows in blocks. The rows of each block are clustered where they are and stored; a
+    Rows in blocks. The rows of each block are clustered where they are and stored; the
     first SVM is that of all clusters. After each SVM every block checks all of its
-    rows, so that ``violation_`` and ``exact_`` hold for all rows, and the next SVM is
-    trained, until it is exact. With the linear kernel rows stay where they are: a
-    cluster is split by the side of the margin that its rows are on, and only means of
-    the two sides travel. When all rows of each group are on one side, the SVM of the
-    means is that of the rows by Proposition 2.1, and their number is a small fraction
-    of the rows; ``band`` plays no role with ``use_bounds``. With other kernels the rows
-    that the paper opens travel, wrong ones first, at most twice as many as the last SVM
-    had; pseudo-centres stand for the others. In the end all support vectors and some
-    more rows have travelled, and are in memory together: the SVM is solved by one task
-    per class. A smaller ``band`` lets fewer travel, in more passes.
+    rows, so that ``violation_``, ``duality_gap_`` and ``exact_`` hold for all rows, and
+    the next SVM is trained, until it is exact. With the linear kernel rows stay in
+    their blocks: a cluster is split by the side of the margin that its rows are on, and
+    only the means of the two sides enter the problem. When all rows of each group are
+    on one side, the SVM of the means is that of the rows by Proposition 2.1, and there
+    are few of them; ``band`` plays no role with ``use_bounds``. With other kernels the
+    rows that the paper opens enter the problem, wrong ones first, at most twice as many
+    as the last SVM had; pseudo-centres stand for the others. In the end the problem
+    holds all support vectors and some more rows, in one process per class. A smaller
+    ``band`` lets fewer enter, in more passes.
 
     Several classes are one against the rest, on the same clusters. With the linear
     kernel ``coef_``, of shape (n_tasks, n_features), holds the weights of the features.
@@ -191,7 +189,7 @@ class ReducedSVC(BaseLocalClassifier):
     >>> model.exact_, model.score(X[1000:], y[1000:]) > 0.95
     (True, True)
 
-    Overlapping classes and a linear kernel need a small part of the rows:
+    Overlapping classes and a linear kernel need few of the rows:
 
     >>> import numpy as np
     >>> from localsvm.estimators import Reduction
@@ -266,71 +264,51 @@ class ReducedSVC(BaseLocalClassifier):
                 f"kernel={self.kernel!r} instead."
             )
 
-    def _fit(self, rows: Rows) -> None:
-        check_squares(rows.X)
-        options = self._fit_options(self._draw_seed())
-        gamma = self.gamma
-        if gamma == "scale":
-            gamma = scale_gamma(rows.X, rows.sample_weight)
-        kernel = self._kernel(gamma, rows.X.shape[1])
-        diagonal = Diagonal.of(kernel, rows.X, rows.sample_weight)
-        fit = fit_reduced(rows, self._settings(kernel, diagonal, None), options)
-        self._store(fit, options.clock)
-
     def _fit_partitions(self, rows: Blocks) -> None:
-        if self.reduction is None:
+        if self.reduction is None and not rows.is_in_memory:
             raise ValueError(
                 "reduction=None needs all rows in memory; for rows in blocks use "
                 "'auto' or a Reduction, which give the same solution from the rows "
                 "that can matter."
             )
         options = self._fit_options(rows.seed(self._draw_seed))
-        rows.require_memory(memory_of_blocks(rows.dtype.itemsize))
+        if not rows.is_in_memory:
+            rows.require_memory(memory_of_blocks(rows.dtype.itemsize))
         with options.clock.stage("scan"):
-            survey = rows.reduce(survey_part, merge_surveys, stage="scan")
-            labels = self._take_survey(survey)
-            gamma = self.gamma
-            if gamma == "scale":
-                gamma = scale_gamma_of(survey)
-            kernel = self._kernel(gamma, rows.n_features)
-            diagonal = Diagonal(1.0, 1.0)
-            if kernel.name == "linear":
-                mass = float(survey["mass"].sum())
-                diagonal = Diagonal(float(survey["squares"]), mass)
-            if kernel.name == "poly" and isinstance(self.C, str):
-                diagonal = rows.reduce(sum_diagonal, kernel, stage="diagonal")
-        settings = self._settings(kernel, diagonal, ReductionRule())
-        fit = ReducedPartitionFit(rows, settings, options, labels, survey).run()
+            content = rows.reduce(look_at_block, stage="scan")
+            labels = self._accept(content, rows)
+            settings = self._settings(content, rows)
+        fit = fit_reduced(rows, content, labels, settings, options)
         self._store(fit, options.clock)
 
-    def _take_survey(self, survey: Statistics) -> Labels:
-        """Set the classes that a pass over the blocks has found, and check them."""
-        mass = survey["mass"]
-        if not mass.any():
-            raise ValueError(
-                "Sample weights must contain at least one non-zero number."
-            )
-        self.classes_ = survey["classes"]
-        self._penalty_weight(self.classes_, np.arange(len(mass)), mass)
-        self._warn_of_scales(np.stack([survey["low"], survey["high"]]))
+    def _accept(self, content: Content, rows: Blocks) -> Labels:
+        """Check classes and weights; those of rows in memory are known already."""
+        mass = content.mass
+        if not rows.is_in_memory:
+            if not mass.any():
+                raise ValueError(
+                    "Sample weights must contain at least one non-zero number."
+                )
+            self.classes_ = content.classes
+            self._penalty_weight(self.classes_, np.arange(len(mass)), mass)
+            self._warn_of_scales(np.stack([content.low, content.high]))
         return Labels(self.classes_, self._class_weight(self.classes_, mass))
 
-    def _kernel(self, gamma: float | str, n_features: int) -> Kernel:
-        width = 1.0 / n_features if isinstance(gamma, str) else float(gamma)
-        return Kernel(self.kernel, width, self.degree, self.coef0)
-
-    def _settings(
-        self, kernel: Kernel, diagonal: Diagonal, auto: ReductionRule | None
-    ) -> ReducedSettings:
-        """Problem that the parameters describe; ``auto`` is what "auto" stands for."""
-        reduction = self.reduction
-        return ReducedSettings(
-            kernel,
-            SCALED_C / diagonal.mean if isinstance(self.C, str) else float(self.C),
-            reduction._rule() if isinstance(reduction, Reduction) else auto,
-            self.solver,
-            self.clusterer,
-        )
+    def _settings(self, content: Content, rows: Blocks) -> ReducedSettings:
+        """Problem that the parameters describe, for rows of this scale."""
+        gamma: Any = self.gamma
+        if gamma == "scale":
+            gamma = content.scale_gamma
+        elif gamma == "auto":
+            gamma = 1.0 / rows.n_features
+        kernel = Kernel(self.kernel, float(gamma), self.degree, self.coef0)
+        C: Any = self.C
+        if C == "scale":
+            C = SCALED_C / rows.reduce(sum_diagonal, kernel, stage="diagonal").mean
+        rule = None if rows.is_in_memory else ReductionRule()
+        if isinstance(self.reduction, Reduction):
+            rule = self.reduction._rule()
+        return ReducedSettings(kernel, float(C), rule, self.solver, self.clusterer)
 
     def _fit_options(self, seed: int) -> FitOptions:
         return FitOptions(
@@ -357,8 +335,8 @@ class ReducedSVC(BaseLocalClassifier):
         self.n_iter_ = fit.n_iter
         self.dual_objective_ = np.array([task.objective for task in fit.tasks])
         self.method_ = fit.method
-        travelled = {"travelled": fit.travelled} if fit.travelled else {}
-        self.fit_report_ = {**clock.seconds, **travelled, "method": fit.method}
+        active = {"active": fit.active} if fit.active else {}
+        self.fit_report_ = {**clock.seconds, **active, "method": fit.method}
         endings = fit.endings(self.tol)
         check_solution(endings, self)
         if not self.exact_ and endings.count(Status.converged) == len(fit.tasks):

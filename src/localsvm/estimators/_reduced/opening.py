@@ -1,4 +1,4 @@
-"""Which rows of a partition leave it, and how those that stay are grouped."""
+"""Which rows of a block enter the master problem, and how the others are grouped."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from localsvm.estimators._reduced.reduction import (
     open_rows,
     violations,
 )
-from localsvm.estimators._reduced.rule import ReductionSettings
+from localsvm.estimators._reduced.settings import ReductionSettings
 
 
 @dataclass(frozen=True)
 class Seen:
-    """How the rows of a partition lie to the margins of a pass.
+    """Duals and decisions of the rows of a block after a solve.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ def open_most(seen: Seen, most: int, settings: ReductionSettings) -> NDArray[np.
     ):
         opened |= open_rows(task, nothing, duals, decisions, settings)[0]
         wrong |= violations(task, duals, decisions - task.sign) > settings.tol
-    # The rows of a partition are in a random order.
+    # The rows of a block are in a random order.
     chosen = np.flatnonzero(opened)
     chosen = chosen[np.argsort(~wrong[chosen], kind="stable")]
     opened[chosen[most:]] = False

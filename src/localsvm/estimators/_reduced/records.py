@@ -1,27 +1,25 @@
-"""Files of an exact SVM on partitions: their rows, what has travelled, its duals."""
+"""Records of a fit to blocks: what they report, and what they store."""
 
 from __future__ import annotations
 
-import os
-import secrets
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Self
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from localsvm.engine import Record, Store
 from localsvm.rows import distinct_rows, merge_weights, take_rows
 
 Floats = NDArray[np.float64]
-Arrays = dict[str, NDArray[Any]]
+Stored = TypeVar("Stored")
 
 
 @dataclass(frozen=True)
-class PartRows:
-    """Distinct rows of a partition that count.
+class BlockRows:
+    """Distinct rows of a block that count.
 
     Attributes
     ----------
@@ -30,7 +28,7 @@ class PartRows:
     weight : ndarray of shape (n_rows,)
         Sample weight times class weight.
     place : ndarray of shape (n_rows,)
-        Which row of the partition it is, or the first of its copies.
+        Which row of the block it is, or the first of its copies.
     """
 
     X: Any
@@ -40,16 +38,16 @@ class PartRows:
 
 
 @dataclass(frozen=True)
-class PartState:
-    """Where the rows of a partition are before a pass.
+class BlockState:
+    """Where the rows of a block are before a pass.
 
     Attributes
     ----------
     left : ndarray of shape (n_rows,), bool
-        Rows that have not travelled.
+        Rows that are not active.
     group : ndarray of shape (n_tasks, n_rows) or (1, n_rows), int32
-        Which group of the partition each of them is in, in the problem of each task or
-        of all.
+        Which group of the block each of them is in, in the problem of each task or of
+        all.
     """
 
     left: NDArray[np.bool_]
@@ -57,8 +55,8 @@ class PartState:
 
 
 @dataclass(frozen=True)
-class Travelled:
-    """Rows that have left their partitions.
+class ActiveRows:
+    """Rows that have entered the master problem.
 
     Attributes
     ----------
@@ -66,8 +64,7 @@ class Travelled:
     class_index : ndarray of shape (n_rows,), int32
     weight : ndarray of shape (n_rows,)
     number : ndarray of shape (n_rows,), int64
-        Which of the rows of all partitions it is; in the file of one partition, which
-        of its rows.
+        Which of the rows of all blocks it is; as a block gives them, which of its own.
     duals : ndarray of shape (n_tasks, n_rows)
         Signed duals before the solve.
     """
@@ -83,23 +80,12 @@ class Travelled:
         """Number of rows."""
         return len(self.weight)
 
-    def as_arrays(self) -> Arrays:
-        """Give it as plain arrays."""
-        names = ("class_index", "weight", "number", "duals")
-        return rows_as_arrays(self.X) | {name: getattr(self, name) for name in names}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Undo :meth:`as_arrays`."""
-        names = ("class_index", "weight", "number", "duals")
-        return cls(rows_from_arrays(arrays), *(arrays[name] for name in names))
-
     @classmethod
     def joined(cls, pieces: list[Self], seed: int) -> Self:
         """Put rows together; equal rows of a class become one.
 
         The number is that of the first of them, the dual the sum of theirs. The order
-        depends on content alone.
+        depends only on content.
         """
         X = stack([piece.X for piece in pieces])
         class_index = np.concatenate([piece.class_index for piece in pieces])
@@ -135,20 +121,9 @@ class Groups:
     bounds: Floats
     duals: Floats
 
-    def as_arrays(self) -> Arrays:
-        """Give it as plain arrays."""
-        names = ("sign", "bounds", "duals")
-        return rows_as_arrays(self.X) | {name: getattr(self, name) for name in names}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Undo :meth:`as_arrays`."""
-        names = ("sign", "bounds", "duals")
-        return cls(rows_from_arrays(arrays), *(arrays[name] for name in names))
-
     @classmethod
     def joined(cls, pieces: list[Self]) -> Self:
-        """Put groups of several partitions together."""
+        """Put groups of several blocks together."""
         return cls(
             stack([piece.X for piece in pieces]),
             np.concatenate([piece.sign for piece in pieces]),
@@ -158,158 +133,208 @@ class Groups:
 
 
 @dataclass(frozen=True)
-class ReducedFiles:
-    """Where everything is. A pass reads its own files and writes those of the next.
+class Offer(Record):
+    """What blocks give to the next master problem.
 
-    Parameters
+    Attributes
     ----------
-    folder : Path
+    number : ndarray of shape (n_blocks,)
+        Which blocks they are.
+    n_new, n_left : ndarray of shape (n_blocks,)
+        Rows that enter the problem, and those that stay in groups.
+    n_groups : ndarray of shape (n_blocks, n_tasks)
+    """
+
+    number: NDArray[np.int64]
+    n_new: NDArray[np.int64]
+    n_left: NDArray[np.int64]
+    n_groups: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, number: int, n_new: int, n_left: int, n_groups: Sequence[int]) -> Offer:
+        """Offer of one block."""
+        counts = [np.array([value]) for value in (number, n_new, n_left)]
+        return cls(counts[0], counts[1], counts[2], np.array([n_groups]))
+
+    def merge(self, other: Offer) -> Offer:
+        """Offers of the blocks of both."""
+        return Offer(
+            *(
+                np.concatenate([getattr(self, each.name), getattr(other, each.name)])
+                for each in fields(self)
+            )
+        )
+
+
+@dataclass(frozen=True)
+class Summary(Record):
+    """Blocks whose rows have been merged, clustered and stored.
+
+    Attributes
+    ----------
+    n_rows, n_kept : ndarray of shape (n_blocks,)
+        All rows, and the distinct ones that count.
+    offer : Offer
+    """
+
+    n_rows: NDArray[np.int64]
+    n_kept: NDArray[np.int64]
+    offer: Offer
+
+    def merge(self, other: Summary) -> Summary:
+        """Summary of the blocks of both."""
+        return Summary(
+            np.concatenate([self.n_rows, other.n_rows]),
+            np.concatenate([self.n_kept, other.n_kept]),
+            self.offer.merge(other.offer),
+        )
+
+
+@dataclass(frozen=True)
+class Check(Record):
+    """Optimality of the rows that are not active.
+
+    Attributes
+    ----------
+    violation : ndarray of shape (n_tasks,)
+        Largest violation of the optimality conditions.
+    loss : ndarray of shape (n_tasks,)
+        Sum of the margin errors, each times the bound of its row.
+    offer : Offer
+    """
+
+    violation: Floats
+    loss: Floats
+    offer: Offer
+
+    def merge(self, other: Check) -> Check:
+        """Check of the blocks of both."""
+        return Check(
+            np.maximum(self.violation, other.violation),
+            self.loss + other.loss,
+            self.offer.merge(other.offer),
+        )
+
+
+@dataclass(frozen=True)
+class PassState(Record):
+    """What is known before a pass.
+
+    Attributes
+    ----------
+    version : int
+        Passes that were made.
+    n_active, n_new : int
+        Rows that entered before the last pass, and after it.
+    n_left : int
+        Rows that are in groups.
+    n_groups : ndarray of shape (n_blocks, n_tasks)
+    used : ndarray of shape (n_passes, n_tasks)
+        Rows and groups in the problems so far.
+    """
+
+    version: int
+    n_active: int
+    n_new: int
+    n_left: int
+    n_groups: NDArray[np.int64]
+    used: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ReducedStore:
+    """What blocks keep from pass to pass. A pass reads its version, writes the next.
+
+    Attributes
+    ----------
+    store : Store
         One that all workers see.
     """
 
-    folder: Path
+    store: Store
 
-    def read_part(self, number: int) -> PartRows:
-        """Rows of a partition."""
-        with np.load(self._part(number)) as file:
-            names = ("class_index", "weight", "place")
-            return PartRows(rows_from_arrays(file), *(file[name] for name in names))
+    def read_rows(self, number: int) -> BlockRows:
+        """Rows of a block."""
+        return self._get(f"rows-{number}", BlockRows)
 
-    def write_part(self, number: int, rows: PartRows) -> None:
-        """Write the rows of a partition."""
-        arrays = {
-            name: getattr(rows, name) for name in ("class_index", "weight", "place")
-        }
-        _save(self._part(number), rows_as_arrays(rows.X) | arrays)
+    def write_rows(self, number: int, rows: BlockRows) -> None:
+        """Store the rows of a block."""
+        self.store.put(f"rows-{number}", vars(rows))
 
-    def read_state(self, number: int, version: int) -> PartState:
-        """Where the rows of a partition are before a pass."""
-        with np.load(self._state(number, version)) as file:
-            return PartState(file["left"], file["group"])
+    def read_state(self, number: int, version: int) -> BlockState:
+        """Where the rows of a block are before a pass."""
+        return self._get(f"state-{number}-{version}", BlockState)
 
     def write_state(
         self,
         number: int,
         version: int,
-        state: PartState,
-        new: Travelled,
+        state: BlockState,
+        new: ActiveRows,
         groups: list[Groups],
     ) -> None:
-        """Write what a partition gives to a pass."""
-        place = {"left": state.left, "group": state.group}
-        _save(self._state(number, version), place | _units_as_arrays(new, groups))
+        """Store what a block gives to a pass."""
+        arrays = vars(state) | _units_as_arrays(new, groups)
+        self.store.put(f"state-{number}-{version}", arrays)
 
     def read_given(
         self, number: int, version: int, n_tasks: int
-    ) -> tuple[Travelled, list[Groups]]:
-        """Read what a partition gives to a pass: new rows, and groups of each task."""
-        with np.load(self._state(number, version)) as file:
-            groups = [_groups_of(file, task) for task in range(n_tasks)]
-            return Travelled.from_arrays(_Named(file, "rows")), groups
+    ) -> tuple[ActiveRows, list[Groups]]:
+        """Read what a block gives to a pass: new rows, and groups of each task."""
+        key = f"state-{number}-{version}"
+        groups = [self._get(key, Groups, f"-{task}") for task in range(n_tasks)]
+        return self._get(key, ActiveRows), groups
 
-    def read_travelled(self, version: int) -> Travelled:
-        """Rows that have travelled before a pass."""
-        with np.load(self._units(version)) as file:
-            return Travelled.from_arrays(_Named(file, "rows"))
+    def read_active(self, version: int) -> ActiveRows:
+        """Rows that have entered before a pass."""
+        return self._get(f"units-{version}", ActiveRows)
 
     def read_groups(self, version: int, task: int) -> Groups:
-        """Read the groups of all partitions in the problem of a task."""
-        with np.load(self._units(version)) as file:
-            return _groups_of(file, task)
+        """Read the groups of all blocks in the problem of a task."""
+        return self._get(f"units-{version}", Groups, f"-{task}")
 
     def write_units(
-        self, version: int, travelled: Travelled, groups: list[Groups]
+        self, version: int, active: ActiveRows, groups: list[Groups]
     ) -> None:
-        """Write what the problems of a pass consist of."""
-        _save(self._units(version), _units_as_arrays(travelled, groups))
+        """Store the units of the problems of a pass."""
+        self.store.put(f"units-{version}", _units_as_arrays(active, groups))
 
     def read_duals(self, n_tasks: int, version: int) -> list[Floats]:
-        """Duals after a pass, of what has travelled and then of groups, by task."""
-        found = []
-        for task in range(n_tasks):
-            with np.load(self._duals(task, version)) as file:
-                found.append(file["duals"])
-        return found
+        """Duals after a pass, of active rows and then of groups, by task."""
+        keys = (f"duals-{task}-{version}" for task in range(n_tasks))
+        return [self.store.get(key)["duals"] for key in keys]
 
     def write_duals(self, task: int, version: int, duals: Floats) -> None:
-        """Write the duals of a task."""
-        _save(self._duals(task, version), {"duals": duals})
+        """Store the duals of a task."""
+        self.store.put(f"duals-{task}-{version}", {"duals": duals})
 
-    def remove_before(self, version: int, numbers: list[int], n_tasks: int) -> None:
+    def drop_before(self, version: int, numbers: list[int], n_tasks: int) -> None:
         """Remove what a pass and those after it do not read."""
-        old = [self._state(number, version - 1) for number in numbers]
-        old.append(self._units(version - 2))
-        old += [self._duals(task, version - 2) for task in range(n_tasks)]
-        for path in old:
-            path.unlink(missing_ok=True)
+        for number in numbers:
+            self.store.drop(f"state-{number}-{version - 1}")
+        self.store.drop(f"units-{version - 2}")
+        for task in range(n_tasks):
+            self.store.drop(f"duals-{task}-{version - 2}")
 
-    def _part(self, number: int) -> Path:
-        return self.folder / f"part-{number}.npz"
+    def drop_results(self, version: int, numbers: list[int], n_tasks: int) -> None:
+        """Remove what an interrupted pass has left: a time limit may have cut it."""
+        self.store.drop(f"units-{version}")
+        for task in range(n_tasks):
+            self.store.drop(f"duals-{task}-{version}")
+        for number in numbers:
+            self.store.drop(f"state-{number}-{version + 1}")
 
-    def _state(self, number: int, version: int) -> Path:
-        return self.folder / f"state-{number}-{version}.npz"
-
-    def _units(self, version: int) -> Path:
-        return self.folder / f"units-{version}.npz"
-
-    def _duals(self, task: int, version: int) -> Path:
-        return self.folder / f"duals-{task}-{version}.npz"
-
-
-def rows_as_arrays(X: Any) -> Arrays:
-    """Dense or CSR rows as plain arrays."""
-    if not sparse.issparse(X):
-        return {"X": X}
-    names = ("data", "indices", "indptr", "shape")
-    return {f"X_{name}": np.asarray(getattr(X, name)) for name in names}
+    def _get(self, key: str, cls: type[Stored], suffix: str = "") -> Stored:
+        arrays = self.store.get(key)
+        names = (each.name for each in fields(cls))  # type: ignore[arg-type]
+        return cls(*(arrays[name + suffix] for name in names))
 
 
-def rows_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Any:
-    """Undo :func:`rows_as_arrays`."""
-    if "X" in arrays:
-        return arrays["X"]
-    data, indices, indptr, shape = (
-        arrays[f"X_{name}"] for name in ("data", "indices", "indptr", "shape")
-    )
-    return sparse.csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
-
-
-class _Named(Mapping[str, NDArray[Any]]):
-    """Arrays of a file whose names begin alike."""
-
-    def __init__(self, file: Mapping[str, NDArray[Any]], name: str) -> None:
-        self._file = file
-        self._prefix = f"{name}:"
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        return self._file[self._prefix + name]
-
-    def __iter__(self) -> Iterator[str]:
-        own = (name for name in self._file if name.startswith(self._prefix))
-        return (name.removeprefix(self._prefix) for name in own)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-
-def _groups_of(file: Mapping[str, NDArray[Any]], task: int) -> Groups:
-    return Groups.from_arrays(_Named(file, f"groups-{task}"))
-
-
-def _units_as_arrays(rows: Travelled, groups: list[Groups]) -> Arrays:
-    arrays = {f"rows:{name}": array for name, array in rows.as_arrays().items()}
+def _units_as_arrays(rows: ActiveRows, groups: list[Groups]) -> dict[str, Any]:
+    arrays = dict(vars(rows))
     for task, each in enumerate(groups):
-        for name, array in each.as_arrays().items():
-            arrays[f"groups-{task}:{name}"] = array
+        arrays |= {f"{name}-{task}": array for name, array in vars(each).items()}
     return arrays
-
-
-def _save(path: Path, arrays: Arrays) -> None:
-    """Write a file under another name first: a task may run twice."""
-    temporary = path.with_name(f".{secrets.token_hex(8)}.npz")
-    plain: dict[str, Any] = dict(arrays)
-    np.savez(temporary, **plain)
-    os.replace(temporary, path)
 
 
 def stack(pieces: list[Any]) -> Any:

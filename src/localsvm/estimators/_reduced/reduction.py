@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from localsvm.estimators._reduced.rule import ReductionSettings
+from localsvm.estimators._reduced.settings import ReductionSettings
 from localsvm.estimators._reduced.spaces import (
     DualSpace,
     OutOfTimeError,
@@ -38,7 +38,7 @@ class TwoClassRows:
     sign : ndarray of shape (n_samples,)
         Side of each row, +1 or -1.
     bounds : ndarray of shape (n_samples,)
-        Largest dual of each row; rows with zero take no part.
+        Largest dual of each row; rows with zero are left out.
     clusters : ndarray of shape (n_samples,)
         Cluster of each row, from 0.
     """

@@ -29,8 +29,6 @@ from localsvm.solvers import (
 
 Floats = NDArray[np.float64]
 
-# Up to here the interior point method beats others, whatever the bounds.
-MOST_FEATURES = 200
 _GAP = 1e-9
 _BLOCK_VALUES = 1 << 20
 

@@ -124,14 +124,22 @@ class BaseRegionalSVC(BaseLocalClassifier):
         )
 
     def _survey(
-        self, blocks: Blocks, options: FitOptions, *, sampled: bool | None = None
+        self,
+        blocks: Blocks,
+        n_regions: int | str,
+        options: FitOptions,
+        *,
+        sampled: bool | None = None,
     ) -> tuple[Survey, Labels]:
-        """Look at all rows once; check what is not known of rows outside memory."""
+        """Look at all rows once; check what is not known of rows outside memory.
+
+        ``n_regions`` is the most that the clusterer has to find.
+        """
         if not blocks.is_in_memory:
             require_no_metric(self)
             self.metric_ = None
             blocks.require_memory(memory_of_a_pass(blocks, self.n_nearest))
-        clusterer = BlockClusterer(self.clusterer, self.n_regions, options.seed)
+        clusterer = BlockClusterer(self.clusterer, n_regions, options.seed)
         survey = survey_blocks(blocks, clusterer, options, sampled=sampled)
         return survey, self._accept(survey)
 

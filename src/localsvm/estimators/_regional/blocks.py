@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from localsvm.cluster import LocalCoordinates, RegionCodes
 from localsvm.engine import Block, Labels, Record, Store
 from localsvm.estimators._regional.model import Regions, coded_squared_norms
-from localsvm.rows import Rows
+from localsvm.rows import Rows, hash_labelled, stack, take_rows
 from localsvm.solvers import CodedRows
 
 
@@ -130,6 +130,73 @@ def _coded_squares(rows: Rows, regions: Regions, codes: RegionCodes) -> float:
 def _weighted_sum(values: NDArray[Any], weight: NDArray[np.float64]) -> float:
     """Sum as np.average does it, so that one block has the mean of rows in memory."""
     return float(np.multiply(values, weight).sum())
+
+
+@dataclass(frozen=True)
+class SampledRows(Record):
+    """Distinct rows of some blocks: those with the smallest hashes, in their order.
+
+    Attributes
+    ----------
+    X : ndarray or CSR of shape (n_rows, n_features)
+    class_index : ndarray of shape (n_rows,), int32
+    sample_weight, penalty_weight : ndarray of shape (n_rows,)
+        Added up over equal rows of one class.
+    hashes : ndarray of shape (n_rows,), uint64
+    limit : int
+        Rows, at most.
+    """
+
+    X: Any
+    class_index: NDArray[np.int32]
+    sample_weight: NDArray[np.float64]
+    penalty_weight: NDArray[np.float64]
+    hashes: NDArray[np.uint64]
+    limit: int
+
+    def merge(self, other: SampledRows) -> SampledRows:
+        """Sample of the rows of both."""
+        hashes, first, kind = np.unique(
+            np.concatenate([self.hashes, other.hashes]),
+            return_index=True,
+            return_inverse=True,
+        )
+        kept = slice(self.limit)
+        sample_weight, penalty_weight = (
+            np.bincount(kind, np.concatenate(both)).astype(np.float64)[kept]
+            for both in (
+                (self.sample_weight, other.sample_weight),
+                (self.penalty_weight, other.penalty_weight),
+            )
+        )
+        class_index = np.concatenate([self.class_index, other.class_index])
+        return SampledRows(
+            take_rows(stack([self.X, other.X]), first[kept]),
+            class_index[first[kept]],
+            sample_weight,
+            penalty_weight,
+            hashes[kept],
+            self.limit,
+        )
+
+    def rows(self, n_classes: int) -> Rows:
+        """Rows of this many classes."""
+        return Rows(
+            self.X, self.class_index, self.sample_weight, self.penalty_weight, n_classes
+        )
+
+
+def sample_block(block: Block, labels: Labels, seed: int, limit: int) -> SampledRows:
+    """Sample the rows of positive weight by their content."""
+    rows = block.rows(labels).merged(seed).rows.take(slice(limit))
+    return SampledRows(
+        rows.X,
+        rows.class_index,
+        rows.sample_weight,
+        rows.penalty_weight,
+        hash_labelled(rows.X, rows.class_index, seed),
+        limit,
+    )
 
 
 @dataclass(frozen=True)

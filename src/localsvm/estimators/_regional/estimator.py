@@ -245,7 +245,7 @@ class ClusteredSVC(BaseClusteredSVC):
     def _fit_record(self, blocks: Blocks) -> RegionalFit:
         """Fit, store, and return what was stored."""
         options = self._fit_options(blocks)
-        survey, labels = self._survey(blocks, options)
+        survey, labels = self._survey(blocks, self.n_regions, options)
         mean_square = survey.mean_squared_norm
         is_scaled = isinstance(self.C, str)
         settings = self._settings(

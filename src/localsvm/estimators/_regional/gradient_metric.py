@@ -50,8 +50,7 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     matter, and the rows are mapped by a power of it. Use it before anything that
     measures distances (local SVMs, nearest neighbours, RBF kernels) where columns have
     unequal weight or none at all; where all columns matter alike, such as pixels, it
-    gains nothing. One step costs a fit of the clustered SVM on at most ``max_rows``
-    rows and O(n d²) to map them.
+    gains nothing. A step costs a clustered SVM of ``max_rows`` rows and O(n d²).
 
     With T the map so far, the identity at first, a step is
 
@@ -83,6 +82,8 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     max_rows : int or None, default=50_000
         Distinct rows that take part, chosen by their content as in
         :class:`~localsvm.cluster.SampledKMeans`; None is all.
+    max_time : float or None, default=None
+        Seconds for the fit. The estimator gets what is left; the first step is made.
     random_state : int, RandomState instance or None, default=None
         Chooses the rows and seeds the estimator.
     n_jobs : int or None, default=None
@@ -113,11 +114,9 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     no gradient is formed. Memory above the mapped rows is O(d²).
 
     Equal rows of one class are merged, so that a row of weight two is the row twice,
-    and neither the order of the rows nor the number of threads changes the map.
-
-    The idea is the average gradient outer product of recursive feature machines
-    (Radhakrishnan et al., Science 383, 2024), with local linear models in place of a
-    kernel machine.
+    and the order of the rows does not matter. The idea is the average gradient outer
+    product of recursive feature machines (Radhakrishnan et al., Science 383, 2024),
+    with local linear models in place of a kernel machine.
 
     Examples
     --------
@@ -140,6 +139,7 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         n_steps: int = 2,
         estimator: Any = None,
         max_rows: int | None = 50_000,
+        max_time: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -148,6 +148,7 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.n_steps = n_steps
         self.estimator = estimator
         self.max_rows = max_rows
+        self.max_time = max_time
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -169,7 +170,7 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         with unchanged_on_failure(self):
             self._check_parameters()
-            clock = StageClock()
+            clock = StageClock(self.max_time)
             seed = draw_seed(self.random_state)
             rows, labels = self._check_training_rows(X, y, sample_weight)
             with clock.stage("sample"):
@@ -228,6 +229,7 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             n_steps=integer(1),
             estimator=one_of(None) | soft,
             max_rows=one_of(None) | integer(2),
+            max_time=one_of(None) | real(0),
         )
 
     def _check_training_rows(
@@ -260,11 +262,13 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         components = np.eye(rows.X.shape[1])
         mapped = rows.X
         for step in range(self.n_steps):
+            if step and clock.remaining() == 0:
+                break
             with clock.stage("fit"):
-                moment = self._fit_moment(mapped, rows, labels, seed)
+                estimator = self._new_estimator(seed, clock.remaining())
+                moment = self._fit_moment(estimator, mapped, rows, labels)
             with clock.stage("map"), single_threaded_libraries():
-                if step == self.n_steps - 1:
-                    self.importances_ = _importances(moment, components, variances)
+                self.importances_ = _importances(moment, components, variances)
                 components = components @ _root(moment, self.power, self.diagonal)
                 mapped = self._map(rows.X, components)
                 spread = _variances(mapped, rows.sample_weight).sum()
@@ -274,10 +278,9 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.components_ = components
 
     def _fit_moment(
-        self, X: Any, rows: Rows, labels: NDArray[Any], seed: int
+        self, estimator: Any, X: Any, rows: Rows, labels: NDArray[Any]
     ) -> NDArray[np.float64]:
         """Fit the estimator to the mapped rows; return its M."""
-        estimator = self._new_estimator(seed)
         with scales_already_told():
             estimator.fit(X, labels[rows.class_index], rows.sample_weight)
         codes = estimator.regions_.code(X, self.n_jobs)
@@ -286,10 +289,12 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 estimator._fitted_model(), codes, rows.sample_weight
             )
 
-    def _new_estimator(self, seed: int) -> Any:
-        if self.estimator is None:
-            return ClusteredSVC(random_state=seed, n_jobs=self.n_jobs)
-        return seeded_clone(self.estimator, lambda: seed)
+    def _new_estimator(self, seed: int, seconds: float | None) -> Any:
+        given = self.estimator
+        own = ClusteredSVC(n_jobs=self.n_jobs) if given is None else given
+        copy = seeded_clone(own, lambda: seed)
+        limits = [each for each in (seconds, copy.max_time) if each is not None]
+        return copy.set_params(max_time=max(min(limits), 1e-9) if limits else None)
 
     def _map(self, X: Any, components: NDArray[np.float64]) -> Any:
         components = components.astype(X.dtype, copy=False)

@@ -223,7 +223,7 @@ class LocallyLinearSVC(BaseRegionalSVC):
     def _fit_partitions(self, blocks: Blocks) -> None:
         options = self._fit_options(blocks)
         # The sample has more rows than there are anchors, or all distinct ones.
-        survey, labels = self._survey(blocks, options, sampled=True)
+        survey, labels = self._survey(blocks, self.n_regions, options, sampled=True)
         assert survey.sample is not None
         settings = self._settings(
             C=np.nan,  # "scale" depends on the codes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -21,7 +22,7 @@ from localsvm._checks import (
     real,
 )
 from localsvm._threads import map_in_threads
-from localsvm.engine import Blocks
+from localsvm.engine import Block, Blocks, Labels, MemoryNeed
 from localsvm.estimators._base import Solution, check_solution
 from localsvm.estimators._grid_scores import (
     best_setting,
@@ -29,14 +30,14 @@ from localsvm.estimators._grid_scores import (
     score_decisions,
 )
 from localsvm.estimators._regional.base import BaseClusteredSVC
-from localsvm.estimators._regional.fit import find_regions, fit_regional
+from localsvm.estimators._regional.blocks import sample_block
+from localsvm.estimators._regional.fit import assign_regions, find_regions
 from localsvm.estimators._regional.model import RegionalSettings
 from localsvm.estimators._regional.solve import FitOptions, solve_regions
 from localsvm.rows import (
     SCALED_C,
     Rows,
     intercept_constant,
-    mean_squared_norm,
     split_folds,
 )
 from localsvm.solvers import Status
@@ -44,6 +45,10 @@ from localsvm.solvers import Status
 _SCALED_C_FACTORS = (0.1, 0.3, 1.0, 3.0)
 _CANDIDATES = (8, 50, 200)
 _ROWS_PER_REGION = 20
+# Rows outside memory are searched on a sample of this size.
+_SEARCH_ROWS = 50_000
+# Of the sample: as it is merged, and a fold of it on a thread or two.
+_SAMPLE_COPIES = 5.0
 
 
 class ClusteredSVCCV(BaseClusteredSVC):
@@ -126,6 +131,10 @@ n_support_, fit_report_
 
     Notes
     -----
+    Rows in blocks, such as files, are searched on a sample of 50,000 distinct rows that
+    depends on their content and on ``random_state``; the final fit sees all rows. Then
+    ``cv`` is None, an int or a cross-validation generator.
+
     Ties go to fewer regions, then the larger global_reg, then the smaller C: the
     simplest model.
 
@@ -194,16 +203,20 @@ n_support_, fit_report_
             n_regions=integer(1) | one_of("auto") | list_of(integer(1)),
         )
 
-    def _fit(self, rows: Rows) -> None:
-        options = self._fit_options(Blocks.in_memory(rows, self.n_jobs))
-        y = self.classes_[rows.class_index]
-        folds = split_folds(self.cv, rows.X, y)
-        fewest = min(len(train) for train, _ in folds)
-        mean = mean_squared_norm(rows)
+    def _fit_partitions(self, blocks: Blocks) -> None:
+        options = self._fit_options(blocks)
+        survey, labels = self._survey(blocks, self._most_regions, options)
+        mean = survey.mean_squared_norm
         constant = intercept_constant(self, mean)
-        grid = self._grid(mean, fewest)
         with options.clock.stage("search"):
-            scores = self._score_grid(rows, folds, grid, constant, options)
+            rows = self._search_rows(blocks, labels, options)
+            folds = split_folds(self.cv, rows.X, self.classes_[rows.class_index])
+            grid = self._grid(mean, min(len(train) for train, _ in folds))
+            scores = known_or(
+                blocks,
+                "search",
+                lambda: self._score_grid(rows, folds, grid, constant, options),
+            )
         self._choose(grid, scores)
         settings = self._settings(
             C=self.C_,
@@ -211,12 +224,41 @@ n_support_, fit_report_
             global_reg=self.global_reg_,
             constant=constant,
         )
-        fit = fit_regional(rows, settings, options)
+        coded = assign_regions(blocks, labels, survey, settings, options)
+        fit = solve_regions(coded, settings, options)
         self._store(fit, options.clock.seconds)
         if options.is_over and np.isnan(scores).any():
             self._warn_of_unscored(scores, fit.solution)
         else:
             check_solution(fit.solution, self)
+
+    @property
+    def _most_regions(self) -> int:
+        if isinstance(self.n_regions, str):
+            return max(_CANDIDATES)
+        return int(np.max(self.n_regions))
+
+    def _search_rows(self, blocks: Blocks, labels: Labels, options: FitOptions) -> Rows:
+        """Rows that the settings are scored on: all in memory, else a sample."""
+        if blocks.is_in_memory:
+            (rows,) = blocks.map(known_rows, stage="search")
+            return rows  # type: ignore[no-any-return]
+        if not (isinstance(self.cv, int | None) or hasattr(self.cv, "split")):
+            raise ValueError(
+                f"cv is a {type(self.cv).__name__}, which gives rows by their number. "
+                "Settings for rows in blocks are scored on a sample; expected None, an "
+                "int or a cross-validation generator."
+            )
+        blocks.require_memory_here(
+            MemoryNeed(copies=_SAMPLE_COPIES),
+            _SEARCH_ROWS,
+            "The sample of rows for the search",
+            "Use ClusteredSVC, or allow more memory.",
+        )
+        found = blocks.reduce(
+            sample_block, labels, options.seed, _SEARCH_ROWS, stage="sample"
+        )
+        return found.rows(len(labels.classes))
 
     def _warn_of_unscored(
         self, scores: NDArray[np.float64], solution: Solution
@@ -323,3 +365,22 @@ n_support_, fit_report_
         }
         names = ("n_regions", "global_reg", "C")
         self.cv_results_ = results_table(names, settings, by_fold)
+
+
+def known_rows(block: Block) -> Rows:
+    """Rows of a block in memory."""
+    assert block.known is not None
+    return block.known
+
+
+def known_or(
+    blocks: Blocks, name: str, compute: Callable[[], NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Compute an array, or take it from the checkpoint of a resumed fit."""
+    known = blocks.checkpoint.load(name) if blocks.checkpoint else None
+    if known is not None:
+        return known["values"]
+    values = compute()
+    if blocks.checkpoint is not None:
+        blocks.checkpoint.save(name, {"values": values}, now=True)
+    return values

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -30,9 +28,10 @@ from localsvm._checks import (
 )
 from localsvm._clock import StageClock
 from localsvm.cluster import GaussianSummary, ThresholdClustering
-from localsvm.engine import Block, Blocks, is_partitioned
+from localsvm.engine import Block, Blocks
 from localsvm.estimators._base import BaseLocalClassifier, check_solution
 from localsvm.estimators._support_cluster.fit import (
+    MAX_STEPS,
     FitOptions,
     SupportClusterFit,
     SupportClusterSettings,
@@ -40,18 +39,8 @@ from localsvm.estimators._support_cluster.fit import (
     fit_support_clusters,
     learn_summary,
 )
-from localsvm.estimators._support_cluster.model import ClusterMachine, narrowed
-
-
-def _can_stream(model: SupportClusterSVC) -> bool:
-    """Whether ``partial_fit`` can continue from the clusters; raises if not."""
-    if isinstance(model._clusterer(), ThresholdClustering):
-        return True
-    raise AttributeError(
-        "partial_fit goes on from the clusters of earlier rows, which needs "
-        "clusterer=None or a ThresholdClustering. Got clusterer="
-        f"{type(model.clusterer).__name__} instead."
-    )
+from localsvm.estimators._support_cluster.model import ClusterMachine
+from localsvm.estimators._support_cluster.stream import can_stream
 
 
 class SupportClusterSVC(BaseLocalClassifier):
@@ -67,7 +56,7 @@ class SupportClusterSVC(BaseLocalClassifier):
 
         \max_\alpha \sum_k \alpha_k - \tfrac12 \sum_{k,l} \alpha_k \alpha_l y_k y_l
         \kappa(\Theta_k, \Theta_l), \quad
-        0 \le \alpha_k \le C P_k, \quad \sum_k \alpha_k y_k = 0
+        0 \le \alpha_k \le C K P_k, \quad \sum_k \alpha_k y_k = 0
         \qquad (3, 7)
 
     Parameters
@@ -75,6 +64,13 @@ class SupportClusterSVC(BaseLocalClassifier):
     n_clusters : int, default=200
         Clusters of each class, at most. More are more accurate; learning costs their
         square.
+    C : float or "scale", default="scale"
+        Penalty of a cluster of mean weight; the others have more or less in proportion
+        to their weights. Where each row is a cluster, it is C of
+        :class:`~sklearn.svm.SVC`. "scale" is 10. Good values lie between 1, where
+        classes overlap, and 300, where they hardly do.
+    gamma : float, "scale" or "auto", default="scale"
+        Width of the kernel, as in :class:`~sklearn.svm.SVC`.
     clusterer : clusterer, mixture model or None, default=None
         None is :class:`~localsvm.cluster.ThresholdClustering`, one pass over the rows
         with a growing threshold. Any other clusterer of scikit-learn's kind has its own
@@ -82,33 +78,26 @@ class SupportClusterSVC(BaseLocalClassifier):
         among its components. A copy is fitted to each class.
     covariance : {"diag", "full", "none"}, default="diag"
         What of a cluster's spread is used. "none" is an SVM on weighted centroids.
-    kernel_form : {"expected_rbf", "paper"}, default="expected_rbf"
-        The RBF kernel on average over the rows of two clusters, or the printed
-        probability product kernel; see Notes.
-    C : float, default=2000.0
-        Penalty of all rows together: that of one of n rows is C / n, so C = n is
-        ``SVC(C=1)``. Good values lie between 1e3, where classes overlap, and 1e5, where
-        they hardly do, whatever the number of rows.
-    gamma : float, "scale" or "auto", default="scale"
-        Width of the kernel, as in :class:`~sklearn.svm.SVC`.
     multi_class : {"ovo", "ovr"}, default="ovo"
         An SVM per pair of classes or per class; all share one kernel matrix.
-    decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        Scores of classes or, with ``multi_class="ovo"``, decisions of pairs, as in
-        :class:`~sklearn.svm.SVC`.
     class_weight : dict, "balanced" or None, default=None
     tol : float, default=1e-3
         Largest violation of the optimality conditions. 0 is as small as the rounding of
         the numbers allows.
-    max_iter : int, default=1_000_000
-        Steps of the solver per SVM; -1 is ten million, or 100 per cluster if that is
-        more.
+    max_iter : int or None, default=None
+        Steps of the solver per SVM. None is a million.
     max_time : float or None, default=None
-        Seconds for clustering and learning. Clustering is not cut short, the solver is.
+        Seconds for the whole fit. Clustering is not cut short, the solver is.
     random_state : int, RandomState instance or None, default=None
         Chooses the order in which ``fit`` gives rows to the clusterer.
     n_jobs : int or None, default=None
         Threads; they do not change the model.
+
+    Other Parameters
+    ----------------
+    kernel_form : {"expected_rbf", "paper"}, default="expected_rbf"
+        The RBF kernel on average over the rows of two clusters, or the printed
+        probability product kernel; see Notes.
 
     Attributes
     ----------
@@ -123,28 +112,24 @@ class SupportClusterSVC(BaseLocalClassifier):
         The same in the column of the cluster's class.
     support_ : ndarray of shape (n_support,)
         Support clusters, as indices into those of ``summary_``.
-    support_weights_ : ndarray of shape (n_tasks, n_support)
+    dual_coef_ : ndarray of shape (n_tasks, n_support)
         Signed duals :math:`\alpha_k y_k` of the support clusters in every SVM.
     intercept_ : ndarray of shape (n_tasks,)
     n_support_ : ndarray of shape (n_classes,)
         Support clusters of each class.
-    gamma_ : float
-        gamma as used.
+    C_, gamma_ : float
+        C and gamma as used.
     log_scale_ : float
-        Logarithm of the factor by which the kernel was divided; its size tells how far
-        the paper's form is from numbers that can be computed with.
-    duality_gap_ : float
-        Worst relative duality gap.
-    violation_ : float
-        Largest violation of the optimality conditions.
+        Logarithm of the factor by which the kernel was divided.
+    duality_gap_, violation_ : float
+        Worst relative duality gap and largest violation of the optimality conditions.
     n_iter_ : int
         Most steps of an SVM.
     fit_report_ : dict
         Seconds per stage.
-    feature_range_ : ndarray of shape (2, n_features)
-        Smallest and largest value of each column; only of rows in memory.
-    integer_features_ : ndarray of shape (n_features,)
-        Whether all values of a column are integers; only of rows in memory.
+    feature_range_, integer_features_ : ndarray
+        Smallest and largest value of each column, and whether all are integers; only of
+        rows in memory.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
 
@@ -157,19 +142,16 @@ class SupportClusterSVC(BaseLocalClassifier):
     -----
     With n rows, K clusters in all and d columns, ``fit`` costs O(n n_clusters d) for
     the threshold clustering, O(K² d) for the kernel (d³ instead of d with full
-    covariances), and a few steps of O(K) per support cluster. A prediction costs O(K d)
-    by two matrix products. Columns beyond a hundred are better reduced first, e.g. by
-    :class:`~sklearn.decomposition.PCA`.
+    covariances), and a few steps of O(K) per support cluster; a prediction costs
+    O(K d). Reduce columns beyond a hundred first, e.g. by
+    :class:`~sklearn.decomposition.PCA`. Two rows of a cluster are never told apart, so
+    the number of clusters limits the accuracy; few clusters with a large C fit each
+    other rather than the rows. Choose C and gamma on held-out rows.
 
-    Two rows of a cluster are never told apart, so the number of clusters limits the
-    accuracy; and few clusters with a large C fit each other rather than the rows:
-    choose C and gamma on held-out rows.
-
-    What was corrected. Equation 12 compares a query, which has no spread, with clusters
-    that have all of it, while Theorem 2 gives both the same; the printed kernel also
-    counts the prior P twice, in the kernel and in the penalty; and in many dimensions
-    its values span more than floating point numbers do. The default smooths clusters
-    and queries alike and keeps the prior in the penalty alone:
+    Corrections. Equation 12 gives a query no spread, Theorem 2 that of the clusters;
+    the printed kernel counts the prior P twice; in many dimensions its values leave the
+    range of floating point numbers. The default smooths clusters and queries alike and
+    has the prior only in the penalty:
 
     .. math::
 
@@ -177,8 +159,9 @@ class SupportClusterSVC(BaseLocalClassifier):
         \quad u \sim \Theta_k,\ v \sim \Theta_l
 
     Clusters of one row are then exactly the RBF SVM. ``kernel_form="paper"`` is Eq. 6
-    or 8 with Eq. 11 or 12: clusters are smoothed by :math:`1 / (4 \gamma)`, queries are
-    not; the kernel is divided by its largest value, so C is in proportion to that.
+    or 8 with Eq. 11 or 12, divided by its largest value: clusters are smoothed by
+    :math:`1 / (4 \gamma)`, queries are not. The paper's C is that of all rows together,
+    K times ours.
 
     References
     ----------
@@ -210,36 +193,34 @@ class SupportClusterSVC(BaseLocalClassifier):
         self,
         n_clusters: int = 200,
         *,
+        C: float | str = "scale",
+        gamma: float | str = "scale",
         clusterer: Any = None,
         covariance: str = "diag",
-        kernel_form: str = "expected_rbf",
-        C: float = 2000.0,
-        gamma: float | str = "scale",
         multi_class: str = "ovo",
-        decision_function_shape: str = "ovr",
         class_weight: Any = None,
         tol: float = 1e-3,
-        max_iter: int = 1_000_000,
+        max_iter: int | None = None,
         max_time: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        kernel_form: str = "expected_rbf",
     ) -> None:
         self.n_clusters = n_clusters
-        self.clusterer = clusterer
-        self.covariance = covariance
-        self.kernel_form = kernel_form
         self.C = C
         self.gamma = gamma
+        self.clusterer = clusterer
+        self.covariance = covariance
         self.multi_class = multi_class
-        self.decision_function_shape = decision_function_shape
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
         self.max_time = max_time
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.kernel_form = kernel_form
 
-    @available_if(_can_stream)  # type: ignore[untyped-decorator]
+    @available_if(can_stream)  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Self:
@@ -269,14 +250,11 @@ class SupportClusterSVC(BaseLocalClassifier):
         with unchanged_on_failure(self):
             self._check_parameters()
             batch = self._check_batch(X, y, sample_weight)
-            spent = getattr(self, "fit_report_", {}).get("cluster", 0.0)
-            options = self._options(spent)
-            self._finish(
-                extend_support_clusters(
-                    self._fit_so_far(), batch, self._settings(), options, classes
-                ),
-                options,
+            start, options = self._fit_so_far(), self._options(streams=True)
+            fit = extend_support_clusters(
+                start, batch, self._settings(), options, classes
             )
+            self._finish(fit, options)
         return self
 
     def fit_summaries(
@@ -310,39 +288,6 @@ class SupportClusterSVC(BaseLocalClassifier):
             self._finish(learn_summary(whole, self._settings(), options), options)
         return self
 
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Signed confidence of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), or partitions
-            As in ``predict``.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,), (n_samples, n_classes) or \
-                (n_samples, n_pairs)
-            For two classes, positive means ``classes_[1]``. Pairs are in the order (0,
-            1), (0, 2), ..., (1, 2), ...; positive speaks for the first of a pair, and 0
-            stands where a class has no clusters.
-        """
-        if self.decision_function_shape == "ovr" or is_partitioned(X):
-            return super().decision_function(X)
-        rows = self._check_query_rows(X)
-        if len(self.classes_) == 2:
-            return self._decide(rows).ravel()
-        machine = self._fitted_machine()
-        decisions = np.zeros((rows.shape[0], len(self.classes_), len(self.classes_)))
-        negative, positive = machine.pairs.T
-        decisions[:, negative, positive] = -machine.decide(rows, self.n_jobs)
-        upper = np.triu_indices(len(self.classes_), 1)
-        return narrowed(decisions[:, *upper], rows.dtype)
-
-    def _score_names(self) -> list[Any] | None:
-        if self.decision_function_shape == "ovr" or len(self.classes_) == 2:
-            return super()._score_names()
-        return list(combinations(self.classes_.tolist(), 2))
-
     def region(self, X: Any, *, return_weights: bool = False) -> Any:
         """Cluster that speaks most for the predicted class of each row.
 
@@ -363,8 +308,7 @@ class SupportClusterSVC(BaseLocalClassifier):
             clusters of other classes than the predicted one.
         """
         predicted = self.predict(X)
-        machine = self._fitted_machine()
-        rows = _dense(self._check_query_rows(X))
+        machine, rows = self._fitted_machine(), self._check_query_rows(X)
         regions, shares = machine.shares(rows, self.summary_)
         own = np.asarray(self.summary_.label)[regions] == predicted[:, np.newaxis]
         signed = np.where(own, shares, -shares)
@@ -387,13 +331,10 @@ class SupportClusterSVC(BaseLocalClassifier):
             ``multi_class="ovo"``, of the mean of a class's decisions against the
             others.
         intercept : ndarray of shape (n_samples, n_tasks)
-            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i, as of
-            ``decision_function_shape="ovr"``.
+            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i.
         """
-        X = self._check_query_rows(X)
-        dense = np.asarray(_dense(X), dtype=np.float64)
-        machine = self._fitted_machine()
-        return self._touching(X, machine.gradients(dense, len(self.classes_)))
+        X, machine = self._check_query_rows(X), self._fitted_machine()
+        return self._touching(X, machine.gradients(X, len(self.classes_)))
 
     def _check_parameters(self) -> None:
         check_parameters(
@@ -402,20 +343,14 @@ class SupportClusterSVC(BaseLocalClassifier):
             clusterer=one_of(None) | with_methods("fit"),
             covariance=one_of("diag", "full", "none"),
             kernel_form=one_of("expected_rbf", "paper"),
-            C=real(0),
+            C=real(0) | one_of("scale"),
             gamma=real(0) | one_of("scale", "auto"),
             multi_class=one_of("ovo", "ovr"),
-            decision_function_shape=one_of("ovr", "ovo"),
             class_weight=class_weights(),
             tol=real(0, closed="left"),
-            max_iter=integer(1) | one_of(-1),
+            max_iter=one_of(None) | integer(1),
             max_time=one_of(None) | real(0),
         )
-        if self.decision_function_shape == "ovo" and self.multi_class == "ovr":
-            raise ValueError(
-                "decision_function_shape='ovo' needs the SVMs of pairs that "
-                "multi_class='ovo' learns. Got multi_class='ovr' instead."
-            )
 
     def _fit_partitions(self, rows: Blocks) -> None:
         """Section 2.2: cluster each class, then learn on the clusters."""
@@ -437,13 +372,15 @@ class SupportClusterSVC(BaseLocalClassifier):
             class_weight=self.class_weight,
         )
 
-    def _options(self, spent: float | None = None, seed: int = 0) -> FitOptions:
-        """Options of a fit; ``spent`` are the seconds of earlier batches."""
-        seconds = {} if spent is None else {"cluster": spent}
+    def _options(self, *, seed: int = 0, streams: bool = False) -> FitOptions:
+        """Options of a fit; a stream adds to the seconds of earlier batches."""
+        seconds = {}
+        if streams and hasattr(self, "fit_report_"):
+            seconds["cluster"] = self.fit_report_.get("cluster", 0.0)
         return FitOptions(
             seed=seed,
             tol=self.tol,
-            max_iter=int(self.max_iter),
+            max_iter=self.max_iter or MAX_STEPS,
             n_jobs=self.n_jobs,
             clock=StageClock(self.max_time, seconds=seconds),
         )
@@ -507,10 +444,11 @@ class SupportClusterSVC(BaseLocalClassifier):
         self, machine: ClusterMachine, class_index: NDArray[np.intp]
     ) -> None:
         self.support_ = machine.support
-        self.support_weights_ = machine.duals
+        self.dual_coef_ = machine.duals
         self.intercept_ = machine.intercept
         own = class_index[machine.support]
         self.n_support_ = np.bincount(own, minlength=len(self.classes_))
+        self.C_ = machine.C
         self.gamma_ = machine.kernel.gamma
         self.log_scale_ = machine.log_scale
         self.duality_gap_ = float(machine.relative_gap.max(initial=0.0))
@@ -542,19 +480,5 @@ class SupportClusterSVC(BaseLocalClassifier):
         return self._region_points()
 
     def _decide(self, X: Any) -> NDArray[Any]:
-        machine, n_classes = self._fitted_machine(), len(self.classes_)
-        if len(machine.pairs) == 0:
-            return _constant(int(self._class_index()[0]), n_classes, X)
-        scores = machine.score(machine.decide(X, self.n_jobs), n_classes)
-        return narrowed(scores, X.dtype)
-
-
-def _dense(X: Any) -> NDArray[Any]:
-    return np.asarray(X.toarray() if sparse.issparse(X) else X)
-
-
-def _constant(only: int, n_classes: int, X: Any) -> NDArray[Any]:
-    """Scores where only rows of one class had a weight."""
-    scores = np.full((X.shape[0], n_classes), -1.0, dtype=X.dtype)
-    scores[:, only] = 1.0
-    return scores[:, 1:] if n_classes == 2 else scores
+        machine, first = self._fitted_machine(), int(self._class_index()[0])
+        return machine.class_scores(X, first, len(self.classes_), self.n_jobs)

@@ -32,6 +32,7 @@ from localsvm.estimators._support_cluster.stream import (
     extend_clusters,
 )
 from localsvm.kernels import ClusterKernel, scale_gamma
+from localsvm.rows import SCALED_C
 from localsvm.solvers import KernelOptions
 
 # The table that is read, the rows made of it, and the distinct rows of a class; as much
@@ -43,6 +44,9 @@ _SUMMARIES = 64
 # Clusters of a class that are reckoned with where the clusterer finds their number.
 _CLUSTERS = 200
 
+# Steps of the solver where ``max_iter`` is None.
+MAX_STEPS = 1_000_000
+
 
 @dataclass(frozen=True)
 class SupportClusterSettings:
@@ -52,8 +56,8 @@ class SupportClusterSettings:
     ----------
     clusterer : clusterer
         A copy is fitted to each class.
-    C : float
-        Penalty of all rows together.
+    C : float or "scale"
+        Penalty of a cluster of mean weight; "scale" is 10.
     covariance : {"diag", "full", "none"}
     kernel_form : {"expected_rbf", "paper"}
     gamma : float, "scale" or "auto"
@@ -62,7 +66,7 @@ class SupportClusterSettings:
     """
 
     clusterer: Any
-    C: float
+    C: float | str = "scale"
     covariance: str = "diag"
     kernel_form: str = "expected_rbf"
     gamma: float | str = "scale"
@@ -89,7 +93,7 @@ class FitOptions:
 
     seed: int = 0
     tol: float = 1e-3
-    max_iter: int = 1_000_000
+    max_iter: int = MAX_STEPS
     n_jobs: int | None = None
     clock: StageClock = field(default_factory=StageClock)
 
@@ -194,15 +198,14 @@ def learn_summary(
     labels = np.asarray(summary.label)
     classes = np.unique(labels) if classes is None else classes
     class_index = np.searchsorted(classes, labels)
-    penalty = settings.C * weigh_rows(
-        settings.class_weight, classes, class_index, summary.weight
-    )
+    weight = weigh_rows(settings.class_weight, classes, class_index, summary.weight)
     with options.clock.stage("learn"):
         machine = learn_clusters(
             summary,
             make_tasks(class_index, len(classes), settings.multi_class),
             ClusterKernel(settings.kernel_form, _gamma(settings.gamma, summary)),
-            penalty,
+            weight / summary.weight.mean(),
+            SCALED_C if settings.C == "scale" else float(settings.C),
             options.for_solver(),
             options.n_jobs,
         )

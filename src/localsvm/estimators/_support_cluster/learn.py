@@ -65,7 +65,8 @@ def learn_clusters(
     summary: GaussianSummary,
     tasks: Sequence[Task],
     kernel: ClusterKernel,
-    penalty: NDArray[np.float64],
+    penalty_weight: NDArray[np.float64],
+    C: float,
     options: KernelOptions,
     n_jobs: int | None,
 ) -> ClusterMachine:
@@ -76,9 +77,10 @@ def learn_clusters(
     summary : GaussianSummary
     tasks : sequence of Task
     kernel : ClusterKernel
-    penalty : ndarray of shape (n_clusters,)
-        C times weight and class weight of each cluster; it is divided by the weight of
-        all clusters of a task.
+    penalty_weight : ndarray of shape (n_clusters,)
+        Weight and class weight of each cluster, 1 for a cluster of mean weight.
+    C : float
+        Factor of the penalties.
     options : KernelOptions
         ``cancel`` is set here.
     n_jobs : int or None
@@ -89,18 +91,18 @@ def learn_clusters(
     cancel = threading.Event()
 
     def solve(task: Task) -> KernelSolution:
-        own = summary.weight[task.members]
-        problem = BoxProblem.of_classes(task.sign, penalty[task.members] / own.sum())
+        problem = BoxProblem.of_classes(task.sign, C * penalty_weight[task.members])
         part = np.ascontiguousarray(gram[np.ix_(task.members, task.members)])
         return solve_gram(part, problem, replace(options, cancel=cancel))
 
     solutions = map_in_threads(solve, tasks, n_jobs, cancel)
-    return _machine(kernel, log_scale, clusters, tasks, solutions)
+    return _machine(kernel, log_scale, C, clusters, tasks, solutions)
 
 
 def _machine(
     kernel: ClusterKernel,
     log_scale: float,
+    C: float,
     clusters: Gaussians,
     tasks: Sequence[Task],
     solutions: Sequence[KernelSolution],
@@ -113,6 +115,7 @@ def _machine(
     return ClusterMachine(
         kernel,
         log_scale,
+        C,
         support,
         clusters.take(support),
         np.ascontiguousarray(duals[:, support]),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import softmax
 
 from localsvm.cluster import GaussianSummary
@@ -23,6 +24,8 @@ class ClusterMachine:
     kernel : ClusterKernel
     log_scale : float
         Logarithm of the factor that was taken out of the kernel.
+    C : float
+        Penalty of a cluster of mean weight.
     support : ndarray of shape (n_support,)
         Clusters with a dual in any task.
     clusters : Gaussians
@@ -39,6 +42,7 @@ class ClusterMachine:
 
     kernel: ClusterKernel
     log_scale: float
+    C: float
     support: NDArray[np.intp]
     clusters: Gaussians
     duals: NDArray[np.float64]
@@ -57,8 +61,21 @@ class ClusterMachine:
         decisions += self.intercept
         return decisions
 
+    def class_scores(
+        self, X: Any, first: int, n_classes: int, n_jobs: int | None
+    ) -> NDArray[Any]:
+        """One score per class in the type of the rows, one in all for two classes.
+
+        ``first`` is the class of the first cluster, and of all if there is no task.
+        """
+        if len(self.pairs) == 0:
+            scores = np.full((X.shape[0], n_classes), -1.0, dtype=X.dtype)
+            scores[:, first] = 1.0
+            return scores[:, 1:] if n_classes == 2 else scores
+        return narrowed(self.score(self.decide(X, n_jobs), n_classes), X.dtype)
+
     def shares(
-        self, X: NDArray[Any], summary: GaussianSummary
+        self, X: Any, summary: GaussianSummary
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """How much each support cluster counts for rows.
 
@@ -76,9 +93,9 @@ class ClusterMachine:
             support, clusters = np.arange(summary.n_clusters), as_gaussians(summary)
             size = np.ones(summary.n_clusters)
         compare = self.kernel.log_compare_with(clusters, self.log_scale, np.float64)
-        return support, np.asarray(softmax(compare(X) + np.log(size), axis=1))
+        return support, np.asarray(softmax(compare(_dense(X)) + np.log(size), axis=1))
 
-    def gradients(self, X: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
+    def gradients(self, X: Any, n_classes: int) -> NDArray[np.float64]:
         """Gradients of the scores of rows, of shape (n_samples, n_outputs, n_features).
 
         Of pairs of several classes, those of the mean of a class's decisions against
@@ -89,7 +106,10 @@ class ClusterMachine:
         if len(self.support) == 0:
             return gradients
         of_tasks = self.kernel.weighted_gradient(
-            X, self.clusters, self.log_scale, self.duals
+            np.asarray(_dense(X), dtype=np.float64),
+            self.clusters,
+            self.log_scale,
+            self.duals,
         )
         if (self.pairs >= 0).all():
             for output, shares in pair_shares(self.pairs, n_classes):
@@ -113,6 +133,10 @@ def as_gaussians(summary: GaussianSummary) -> Gaussians:
     """Clusters with the priors P of the paper, shares of all rows."""
     prior = summary.weight / summary.weight.sum()
     return Gaussians(summary.mean, summary.covariance, prior)
+
+
+def _dense(X: Any) -> NDArray[Any]:
+    return np.asarray(X.toarray() if sparse.issparse(X) else X)
 
 
 def narrowed(scores: NDArray[np.float64], dtype: Any) -> NDArray[Any]:

@@ -15,6 +15,17 @@ from localsvm.cluster import GaussianSummary, ThresholdClustering, summarize_row
 from localsvm.engine import Block
 
 
+def can_stream(model: Any) -> bool:
+    """Whether ``partial_fit`` can continue from the clusters; raises if not."""
+    if model.clusterer is None or isinstance(model.clusterer, ThresholdClustering):
+        return True
+    raise AttributeError(
+        "partial_fit continues the clusters of earlier rows, which needs "
+        "clusterer=None or a ThresholdClustering. Got clusterer="
+        f"{type(model.clusterer).__name__} instead."
+    )
+
+
 def extend_classes(
     known: NDArray[Any] | None, all_named: bool, y: NDArray[Any], named: Any
 ) -> NDArray[Any]:

@@ -26,13 +26,10 @@ class Answer:
         there is one here.
     probabilities : Tensor of shape (n_rows, n_classes) or None
         Where the model defines them.
-    decisions : Tensor of shape (n_rows, n_columns) or None
-        What ``decision_function`` gives, if that is not the scores.
     """
 
     scores: Tensor
     probabilities: Tensor | None = None
-    decisions: Tensor | None = None
 
 
 Family = Callable[[Graph, Tensor, Any], Answer]

@@ -18,8 +18,7 @@ def add_outputs(graph: Graph, rows: Tensor, model: Any, dtype: str) -> None:
 
     def decide(block: Tensor) -> list[Tensor]:
         found = answer(graph, block, model)
-        decisions = found.scores if found.decisions is None else found.decisions
-        results = [_winner(found, n_classes), decisions]
+        results = [_winner(found, n_classes), found.scores]
         if found.probabilities is not None:
             results.append(found.probabilities)
         return results
@@ -32,7 +31,7 @@ def add_outputs(graph: Graph, rows: Tensor, model: Any, dtype: str) -> None:
     if n_classes == 2:
         graph.output("scores", scores.drop(1))
     else:
-        graph.output("scores", scores, "n_scores")
+        graph.output("scores", scores, n_classes)
     for each in probabilities:
         graph.output("probabilities", each.cast(dtype), n_classes)
 

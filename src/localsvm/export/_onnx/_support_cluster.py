@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,10 +39,7 @@ def support_cluster_answer(
         scores = combine_pairs(graph, decisions, machine.pairs, n_classes)
     else:
         scores = _one_against_rest(graph, decisions, machine, n_classes)
-    pairwise = None
-    if model.decision_function_shape == "ovo" and n_classes > 2:
-        pairwise = _narrowed(_by_pair(graph, decisions, machine, n_classes))
-    return Answer(_narrowed(scores), decisions=pairwise)
+    return Answer(_narrowed(scores))
 
 
 def _decide(graph: Graph, rows: Tensor, machine: ClusterMachine) -> Tensor:
@@ -112,19 +108,6 @@ def _one_against_rest(
         return scores
     last = decisions.min(1, keep=True) - 1.0
     return graph.constant(absent, np.bool_).where(last, scores)
-
-
-def _by_pair(
-    graph: Graph, decisions: Tensor, machine: ClusterMachine, n_classes: int
-) -> Tensor:
-    """Decisions of all pairs, positive for the first; 0 where a class is absent."""
-    order = {
-        pair: place for place, pair in enumerate(combinations(range(n_classes), 2))
-    }
-    signs = np.zeros((len(machine.pairs), len(order)))
-    for task, pair in enumerate(machine.pairs.tolist()):
-        signs[task, order[tuple(pair)]] = -1.0
-    return decisions @ graph.weight(signs)
 
 
 def _narrowed(scores: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""ReducedSVC on rows in partitions."""
+"""ReducedSVC on rows in blocks."""
 
 import dask.array as da
 import dask.dataframe as dd
@@ -20,7 +20,7 @@ from engine_data import (
 from localsvm import ReducedSVC, load, save
 from localsvm.engine import Batches, NotEnoughMemoryError, options
 from localsvm.estimators import Reduction
-from localsvm.estimators._reduced.passes import ReducedPartitionFit
+from localsvm.estimators._reduced import master, result
 
 FORMS = {
     "linear": {"kernel": "linear", "C": 1.0},
@@ -151,15 +151,16 @@ def test_penalty_gap_and_support_are_those_of_the_fit_in_memory(form):
 def test_a_wrong_dual_is_found(monkeypatch):
     """A group at its bound is said to have none of it."""
     X, y, weight = make_rows(600, n_classes=2)
-    original = ReducedPartitionFit._items
+    original = result.with_group_duals
 
-    def planted(self, before, found):
-        items = original(self, before, found)
+    def planted(places, state, solved):
+        items = original(places, state, solved)
         duals = items[2][1][0]
         duals[np.argmax(np.abs(duals))] = 0.0
         return items
 
-    monkeypatch.setattr(ReducedPartitionFit, "_items", planted)
+    for module in (master, result):
+        monkeypatch.setattr(module, "with_group_duals", planted)
     parameters = {
         "kernel": "linear",
         "C": 1.0,
@@ -176,19 +177,19 @@ def test_rows_of_a_linear_svm_stay_where_they_are():
     model = fit(Batches.of(X, y, rows=800), parameters=parameters)
     assert model.exact_
     assert model.n_rows_used_[0][-1] < 800
-    assert int(model.fit_report_["travelled"].split()[0]) < 20
+    assert int(model.fit_report_["active"].split()[0]) < 20
     assert len(model.support_) > 1000
     assert model._model.support_vectors.shape == (0, 2)
 
 
-def test_part_of_the_rows_travels_for_other_kernels():
+def test_some_of_the_rows_enter_for_other_kernels():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((2000, 2))
     y = X[:, 0] + 0.2 * rng.standard_normal(2000) > 0
     model = fit(Batches.of(X, y, rows=400), parameters={"C": 10.0})
     assert model.exact_
-    n_travelled = int(model.fit_report_["travelled"].split()[0])
-    assert len(model.support_) <= n_travelled < 800
+    n_active = int(model.fit_report_["active"].split()[0])
+    assert len(model.support_) <= n_active < 800
 
 
 def test_same_bits_from_every_source_and_driver(kernel, tmp_path):
@@ -211,7 +212,7 @@ def test_same_bits_from_every_source_and_driver(kernel, tmp_path):
             np.testing.assert_array_equal(found.dual_coef_, expected.dual_coef_)
 
 
-def test_partitions_without_rows_weight_or_a_class(kernel):
+def test_blocks_without_rows_weight_or_a_class(kernel):
     batches, X, y, weight = uneven_batches(*make_rows())
     parts = fit(batches, parameters=kernel | TIGHT)
     whole = ReducedSVC(**kernel, **TIGHT).fit(X, y, weight)
@@ -270,15 +271,15 @@ def test_a_fit_that_was_stopped_goes_on(kernel, call, tmp_path, monkeypatch):
     X, y, weight = make_rows(300)
     batches = Batches.of(X, y, weight, rows=ROWS)
     expected = fit(batches, parameters=kernel)
-    original, solved = ReducedPartitionFit._solve_tasks, []
+    original, solved = master.solve_tasks, []
 
-    def solve_tasks(self, plan, before):
-        solved.append(before.version)
+    def solve_tasks(blocks, plan, options, places, state):
+        solved.append(state.version)
         if len(solved) == call:
             raise KeyboardInterrupt
-        return original(self, plan, before)
+        return original(blocks, plan, options, places, state)
 
-    monkeypatch.setattr(ReducedPartitionFit, "_solve_tasks", solve_tasks)
+    monkeypatch.setattr(master, "solve_tasks", solve_tasks)
     with pytest.raises(KeyboardInterrupt):
         fit(batches, parameters=kernel, checkpoint=tmp_path / "state")
     again = fit(batches, parameters=kernel, checkpoint=tmp_path / "state")
@@ -287,6 +288,27 @@ def test_a_fit_that_was_stopped_goes_on(kernel, call, tmp_path, monkeypatch):
     np.testing.assert_array_equal(again.dual_coef_, expected.dual_coef_)
     assert again.n_rows_used_ == expected.n_rows_used_
     assert not list((tmp_path / "state").iterdir())
+
+
+def test_results_of_an_interrupted_pass_are_not_used(kernel, tmp_path, monkeypatch):
+    """A time limit may have cut the solve whose duals were stored last."""
+    X, y, weight = make_rows(300)
+    batches = Batches.of(X, y, weight, rows=ROWS)
+    expected = fit(batches, parameters=kernel)
+
+    def cut_short(task, version, plan, deadline):
+        n_rows = plan.stored.read_active(version).n_rows
+        n_groups = len(plan.stored.read_groups(version, task).sign)
+        plan.stored.write_duals(task, version, np.zeros(n_rows + n_groups))
+        raise OSError("out of time")
+
+    state = tmp_path / "state"
+    with monkeypatch.context() as patch:
+        patch.setattr(master, "solve_task", cut_short)
+        with pytest.raises(OSError, match="out of time"):
+            fit(batches, parameters=kernel, checkpoint=state)
+    assert list(state.rglob("duals-*"))
+    assert same_bits(fit(batches, parameters=kernel, checkpoint=state), expected)
 
 
 def test_files_are_removed(kernel, tmp_path):
@@ -317,7 +339,7 @@ def test_what_cannot_be_done_is_said(tmp_path):
         fit(path, "label", "weight", memory_limit="1MB")
 
 
-def test_rows_that_are_to_travel_are_counted_first(kernel, monkeypatch):
+def test_rows_that_are_to_enter_are_counted_first(kernel, monkeypatch):
     from localsvm.engine import _blocks as _partitions
     from localsvm.engine._memory import MemoryRoom
 
@@ -334,7 +356,7 @@ def test_rows_that_are_to_travel_are_counted_first(kernel, monkeypatch):
 
 
 @pytest.mark.parametrize("form", ["linear", "rbf"])
-def test_model_file_and_gradients_of_a_fit_to_partitions(form, tmp_path):
+def test_model_file_and_gradients_of_a_fit_to_blocks(form, tmp_path):
     X, y, weight = make_rows()
     model = fit(Batches.of(X, y, weight, rows=ROWS), parameters=FORMS[form])
     save(model, tmp_path / "model")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from localsvm.engine import Arrays, Checkpoint
 from localsvm.estimators._mixture.blocks import Expectation
-from localsvm.estimators._mixture.experts import Seen
+from localsvm.estimators._mixture.em.experts import Seen
 from localsvm.estimators._mixture.gates import (
     CenterGate,
     Gate,
@@ -140,7 +140,7 @@ class EMWatch:
 
 
 class Progress(Protocol):
-    """Where EM is; see :class:`~localsvm.estimators._mixture.em.EMState`."""
+    """Where EM is; see :class:`~localsvm.estimators._mixture.em.loop.EMState`."""
 
     @property
     def model(self) -> MixtureModel: ...

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from localsvm._clock import StageClock
 from localsvm.engine import Blocks
 from localsvm.estimators._mixture.blocks import StoredRows
-from localsvm.estimators._mixture.experts import Certificate, Experts, Seen
+from localsvm.estimators._mixture.em.experts import Certificate, Experts, Seen
 from localsvm.estimators._mixture.gates import Mask
 from localsvm.passes import (
     BlockDuals,

@@ -20,8 +20,8 @@ from localsvm.estimators._mixture.blocks import (
     gate_block,
     target_mass,
 )
-from localsvm.estimators._mixture.course import EMWatch, save_em
-from localsvm.estimators._mixture.experts import (
+from localsvm.estimators._mixture.em.course import EMWatch, save_em
+from localsvm.estimators._mixture.em.experts import (
     Experts,
     ExpertSolver,
     Seen,

@@ -1,13 +1,21 @@
-"""Which rows enter the reduced problem, and what stands for the others."""
+"""What is solved, which rows enter the problem, and how the fit runs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import threading
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from localsvm._checks import boolean, check_parameters, integer, one_of, real
+from localsvm._clock import StageClock
+from localsvm.kernels import Kernel
 from localsvm.solvers import KernelOptions
+
+# Up to here the interior point method beats others, whatever the bounds.
+MOST_FEATURES = 200
 
 
 class Reduction(BaseEstimator):
@@ -111,3 +119,82 @@ class ReductionSettings(ReductionRule):
 
     tol: float = 1e-3
     options: KernelOptions = field(default_factory=KernelOptions)
+
+
+@dataclass(frozen=True)
+class ReducedSettings:
+    """The problem that is solved, and how.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    C : float
+        Penalty of a margin error.
+    reduction : ReductionRule or None
+        Which rows enter the problem; None solves for all of them at once.
+    solver : {"auto", "smo", "interior_point"}
+    clusterer : clusterer or None
+        None is :class:`~localsvm.cluster.PDDP`.
+    """
+
+    kernel: Kernel
+    C: float
+    reduction: ReductionRule | None = None
+    solver: str = "auto"
+    clusterer: Any = None
+
+    def takes_interior_point(self, X: Any) -> bool:
+        """Whether the interior point method solves for rows like these."""
+        dense = not sparse.issparse(X)
+        if self.solver == "interior_point" and not dense:
+            raise ValueError(
+                "solver='interior_point' needs dense rows. Got a sparse X instead: use "
+                "solver='smo' or 'auto'."
+            )
+        few = dense and X.shape[1] <= MOST_FEATURES
+        wanted = self.solver == "interior_point" or (self.solver == "auto" and few)
+        return wanted and self.kernel.name == "linear"
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """How a fit runs: how exactly, how long, on how many threads.
+
+    Attributes
+    ----------
+    seed : int
+    tol : float
+        Largest violation of the optimality conditions.
+    max_iter : int or None
+        Steps of sequential minimal optimisation per problem; None is ten million, or
+        100 per row if that is more.
+    cache_size : float
+        Megabytes for a kernel matrix or for kernel rows.
+    n_jobs : int or None
+    clock : StageClock
+        Times the stages, and limits the fit.
+    """
+
+    seed: int
+    tol: float = 1e-3
+    max_iter: int | None = None
+    cache_size: float = 1000.0
+    n_jobs: int | None = None
+    clock: StageClock = field(default_factory=StageClock)
+
+    def for_solver(self, cancel: threading.Event | None = None) -> KernelOptions:
+        """Translate to the options of the solver, for all rows at once."""
+        return KernelOptions(
+            tol=self.tol,
+            max_iter=-1 if self.max_iter is None else self.max_iter,
+            deadline=self.clock.deadline,
+            cache_size=self.cache_size,
+            cancel=cancel,
+        )
+
+    def for_reduction(self, cancel: threading.Event | None = None) -> KernelOptions:
+        """Translate to the options of the solver of a reduced problem.
+
+        Half of the tolerance for the rows in it leaves half for those outside.
+        """
+        return replace(self.for_solver(cancel), tol=self.tol / 2)
