@@ -108,6 +108,7 @@ METHODS = (
         reason="cross-validation that warm-starts each fit",
         guide="clustered",
         golden="clustered-cv",
+        on_blocks="as `ClusteredSVC`",
         is_command=False,
         is_candidate=False,
         is_top_level=False,

@@ -6,8 +6,9 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from engine_data import ROWS, local_client, make_rows, same_bits, write_parquet
-from localsvm import ClusteredSVC, ClusteredSVCCV
+from localsvm import ClusteredSVC
 from localsvm.engine import Batches, NotEnoughMemoryError, options
+from localsvm.estimators import ClusteredSVCCV
 from localsvm.estimators._regional import search as _search
 from localsvm.passes import _linear_solver
 
