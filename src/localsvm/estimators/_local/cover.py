@@ -314,6 +314,12 @@ def join_cells(task: CellTask, route: str) -> tuple[LocalFit, SolvedCell]:
         models, support_rows, kernel_of(task.local), router, task.n_classes
     )
     fit = LocalFit(
-        model, task.local.C, solved.centers, solved.labels, *task.sizes, n_support
+        model,
+        task.local.C,
+        solved.centers,
+        solved.labels,
+        *task.sizes,
+        n_support,
+        support,
     )
     return fit, solved

@@ -106,18 +106,3 @@ class BaseStagedSVC(BaseLocalClassifier):
 
     def _decide(self, X: Any) -> NDArray[Any]:
         return self._model.decide(X, self.n_jobs)
-
-    def _is_curved(self, region: int | None) -> bool:
-        return bool(self.region_stage_[region] == 2)
-
-    def _has_votes(self, region: int | None) -> bool:
-        return len(self.classes_) > 2 and self._is_curved(region)
-
-    def _region_stages(self) -> NDArray[Any]:
-        return np.asarray(self.region_stage_)
-
-    def _region_coef(self) -> NDArray[Any] | None:
-        return getattr(self, "scaled_coef_", None)
-
-    def _has_weights_of_columns(self) -> bool:
-        return self.best_params_["scaling"] not in ("quantile", "unit")
