@@ -13,6 +13,7 @@ from localsvm.estimators import (
     DEFAULT_METHOD,
     METHODS,
     PaperGate,
+    Reduction,
     SoftmaxGate,
     method_named,
 )
@@ -29,7 +30,10 @@ else:
 AUTO = Method("auto")
 _OWN_OPTIONS = {"random_state": "--seed", "n_jobs": "--jobs", "max_time": "--max-time"}
 # Objects that a name stands for, whose parameters are set as ``gate__levels``.
-_NAMED = {"gate": {"softmax": SoftmaxGate, "paper": PaperGate}}
+_NAMED: dict[str, dict[str, Any]] = {
+    "gate": {"softmax": SoftmaxGate, "paper": PaperGate},
+    "reduction": {"auto": Reduction},
+}
 _WORDS = {"true": True, "false": False, "none": None, "inf": math.inf}
 
 
