@@ -10,7 +10,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from conftest import store
-from localsvm.cluster import PDDP, _principal
+from localsvm.cluster import PDDP
+from localsvm.cluster._pddp import _principal
 from oracles.pddp import pddp
 
 SETTINGS = [

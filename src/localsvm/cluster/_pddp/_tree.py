@@ -26,7 +26,7 @@ from localsvm._threads import (
     single_threaded_libraries,
 )
 from localsvm.cluster._base import BaseClusterer, check_enough_rows
-from localsvm.cluster._principal import principal_direction, scatter_around
+from localsvm.cluster._pddp._principal import principal_direction, scatter_around
 from localsvm.rows import distinct_rows, merge_weights
 
 _HASH_SEED = 0
