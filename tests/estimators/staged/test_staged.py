@@ -311,12 +311,45 @@ def test_attributes_tell_the_story():
     model = fit(X, y, gradient_metric="full", n_regions=9)
     assert (model.n_features_in_, model.n_hard_, model.n_regions_) == (3, 400, 10)
     assert model.gradient_metric_.components_.shape == (3, 3)
-    assert 0 <= model.duality_gap_ <= 0.05
+    assert 0 <= model.first_stage_.duality_gap_ <= 0.05
     assert 1 <= model.n_iter_ <= 100
-    assert model.duality_gap_ == model.first_stage_.duality_gap_
+    stages = model.first_stage_, model.second_stage_
+    assert model.duality_gap_ == max(stage.duality_gap_ for stage in stages)
+    assert model.C_ == model.first_stage_.C_ == 1.0
     stages = {"merge", "choose", "prepare", "first", "second"}
     assert set(model.fit_report_) == stages
     assert model.stage_shares_.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", ["C", "kernel_C"])
+def test_scale_is_ten(name):
+    X, y = make_rows()
+    models = [fit(X, y, **{name: value}) for value in ("scale", 10.0)]
+    np.testing.assert_array_equal(*(model.decision_function(X) for model in models))
+    assert models[0].best_params_ == models[1].best_params_
+    assert models[0].best_params_[name] == 10.0
+
+
+def test_no_limit_of_passes_is_a_hundred():
+    X, y = make_rows()
+    models = [
+        fit(X, y, tol=0.0, max_iter=limit, threshold=0.0) for limit in (None, 100)
+    ]
+    assert [model.n_iter_ for model in models] == [100, 100]
+    np.testing.assert_array_equal(*(model.decision_function(X) for model in models))
+
+
+@pytest.mark.parametrize("cell_size", [60, 10_000])
+def test_support_vectors_of_both_stages_are_counted_once(cell_size, n_classes):
+    X, y = make_rows(n_classes=n_classes)
+    model = fit(X, y, cell_size=cell_size)
+    first, second = (
+        stage.n_support_ for stage in (model.first_stage_, model.second_stage_)
+    )
+    assert (model.n_support_ >= np.maximum(first, second)).all()
+    assert (model.n_support_ <= np.minimum(first + second, np.bincount(y))).all()
+    alone = fit(X, y, threshold=0.0)
+    np.testing.assert_array_equal(alone.n_support_, alone.first_stage_.n_support_)
 
 
 @pytest.mark.parametrize(

@@ -61,44 +61,49 @@ class StagedSVC(BaseStagedSVC):
         quantiles; those that hold only 0 and 1 stay as they are. "unit" divides each
         row by its norm. "auto" tries "unit" for sparse rows and for those of more than
         110 columns, "quantile" for the others.
-    n_components : int, None or "auto", default="auto"
-        Principal components that dense rows are projected on; None is no projection.
-        "auto" is 60 or 240 where there are more than 110 columns, else None.
     gradient_metric : {"auto", None, "full", "diagonal"}, default="auto"
         The :class:`GradientMetric` of the scaled rows: none, full with power 1/2, or
         diagonal with power 1. Sparse rows take None or "diagonal".
-    C : float or "auto", default="auto"
-        Penalty of the first stage, for rows of root mean squared norm one.
-    cell_size : int, None or "auto", default="auto"
-        Rows of a cell. With an int, more hard rows than that are cut into cells; None
-        is one model; "auto" cuts more than 20,000 hard rows into cells of 200 or 1000.
+    C : float, "scale" or "auto", default="auto"
+        Penalty of the first stage, for rows of root mean squared norm one. "scale" is
+        10, "auto" searches.
+    kernel_C : float, "scale" or "auto", default="auto"
+        Penalty of the second stage. "scale" is 10, "auto" searches.
     gamma_factor : float or "auto", default="auto"
         Width of the RBF kernel, times the typical squared distance of a row to the
         middle of its cell.
-    kernel_C : float or "auto", default="auto"
-        Penalty of the second stage.
     threshold : float or "auto", default="auto"
         Margin up to which the second stage answers. 0: never, and there is none.
         ``inf``: always.
     n_regions : int or "auto", default="auto"
         Regions of the first stage. "auto" is one per 100 rows, from 20 to 800.
+    cell_size : int, None or "auto", default="auto"
+        Rows of a cell. With an int, more hard rows than that are cut into cells; None
+        is one model; "auto" cuts more than 20,000 hard rows into cells of 200 or 1000.
     class_weight : dict, "balanced" or None, default=None
         Multiplies the sample weights by class, in both stages and in the held-out
         errors.
-    tol : float, default=0.05
-        Relative duality gap of the first stage, and largest violation of the optimality
-        conditions in the second.
-    max_iter : int, default=100
-        Passes of the first stage's solver.
     max_time : float or None, default=None
-        Seconds for the whole fit, half of them at most for the choice of parameters,
-        which then ends with the best of what it has seen. Where the rest is too short
-        for all rows, the model is that of a sample; one of 2000 rows is fitted
-        whatever the limit.
+        Time limit of the whole fit in seconds. The search takes half of it at most and
+        then ends with the best setting so far. Where the rest is too short for all
+        rows, the model is that of a sample; one of 2000 rows is fitted whatever the
+        limit.
     random_state : int, RandomState instance or None, default=None
         Chooses the held-out rows and seeds the stages.
     n_jobs : int or None, default=None
         Threads; they do not change the model.
+
+    Other Parameters
+    ----------------
+    n_components : int, None or "auto", default="auto"
+        Principal components that dense rows are projected on; None is no projection.
+        "auto" is 60 or 240 where there are more than 110 columns, else None.
+    tol : float, default=0.05
+        Relative duality gap of the first stage, and largest violation of the optimality
+        conditions in the second.
+    max_iter : int or None, default=None
+        Passes of the first stage's solver; None is 100. The second stage is limited as
+        in :class:`LocalSVC`.
 
     Attributes
     ----------
@@ -134,10 +139,16 @@ class StagedSVC(BaseStagedSVC):
         Weights of the first stage's regions; one task for two classes, one per class
         otherwise. They are weights of the columns of X with the scaling "none" or
         "standard", else of columns or rows as "quantile" or "unit" has scaled them.
+    C_ : float
+        Penalty of the first stage.
+    n_support_ : ndarray of shape (n_classes,)
+        Support vectors of each class: distinct rows with a non-zero dual in any task,
+        region or cell.
     duality_gap_ : float
-        Relative duality gap of the first stage.
+        Larger of the two stages' relative duality gaps.
     n_iter_ : int
-        Passes of the first stage's solver.
+        Passes of the first stage's solver; ``second_stage_.n_iter_`` has the steps of
+        the second.
     fit_report_ : dict
         Seconds of the stages "merge", "choose", "prepare", "first" and "second".
     feature_range_ : ndarray of shape (2, n_features)
@@ -197,52 +208,52 @@ class StagedSVC(BaseStagedSVC):
         self,
         *,
         scaling: str = "auto",
-        n_components: int | str | None = "auto",
         gradient_metric: str | None = "auto",
         C: float | str = "auto",
-        cell_size: int | str | None = "auto",
-        gamma_factor: float | str = "auto",
         kernel_C: float | str = "auto",
+        gamma_factor: float | str = "auto",
         threshold: float | str = "auto",
         n_regions: int | str = "auto",
+        cell_size: int | str | None = "auto",
         class_weight: Any = None,
-        tol: float = 0.05,
-        max_iter: int = 100,
         max_time: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        n_components: int | str | None = "auto",
+        tol: float = 0.05,
+        max_iter: int | None = None,
     ) -> None:
         self.scaling = scaling
-        self.n_components = n_components
         self.gradient_metric = gradient_metric
         self.C = C
-        self.cell_size = cell_size
-        self.gamma_factor = gamma_factor
         self.kernel_C = kernel_C
+        self.gamma_factor = gamma_factor
         self.threshold = threshold
         self.n_regions = n_regions
+        self.cell_size = cell_size
         self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
         self.max_time = max_time
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.n_components = n_components
+        self.tol = tol
+        self.max_iter = max_iter
 
     def _check_parameters(self) -> None:
         check_parameters(
             self,
             scaling=one_of("auto", *SCALINGS),
             gradient_metric=one_of("auto", *METRICS),
-            C=one_of("auto") | real(0),
+            C=one_of("auto", "scale") | real(0),
             cell_size=one_of("auto", None) | integer(2),
             gamma_factor=one_of("auto") | real(0),
-            kernel_C=one_of("auto") | real(0),
+            kernel_C=one_of("auto", "scale") | real(0),
             threshold=one_of("auto") | real(0, closed="both"),
             n_regions=one_of("auto") | integer(1),
             n_components=one_of("auto", None) | integer(1),
             class_weight=class_weights(),
             tol=real(0, closed="left"),
-            max_iter=integer(1),
+            max_iter=one_of(None) | integer(1),
             max_time=one_of(None) | real(0),
         )
 
@@ -300,7 +311,9 @@ class StagedSVC(BaseStagedSVC):
         )
         self.n_regions_ = len(self.region_sizes_)
         self.n_hard_ = fit.n_hard
-        self.duality_gap_ = self.first_stage_.duality_gap_
+        self.C_ = self.first_stage_.C_
+        self.n_support_ = fit.n_support
+        self.duality_gap_ = max(each.duality_gap_ for each in stages)
         self.n_iter_ = self.first_stage_.n_iter_
         chosen = replace(choice.setting, cell_size=fit.cell_size)
         self.best_params_ = asdict(chosen)

@@ -15,7 +15,7 @@ from localsvm.estimators._staged.setting import (
     StagedSetting,
 )
 from localsvm.estimators._staged.stages import METRICS
-from localsvm.rows import Rows
+from localsvm.rows import SCALED_C, Rows
 
 _WIDE, _COMPONENTS = 110, (60, 240)
 _NARROW_SCALINGS = ("none", "standard", "quantile")
@@ -66,7 +66,12 @@ class Grid:
             kernel_C=_KERNEL_CS,
             threshold=(0.0,) if rows.n_classes > MOST_PAIRED_CLASSES else _THRESHOLDS,
         )
-        fixed = {name: (value,) for name, value in given.items() if not _is_open(value)}
+        fixed: dict[str, Any] = {
+            # Prepared rows have mean squared norm one, as in the space of the kernel.
+            name: (SCALED_C if _is(value, "scale") else value,)
+            for name, value in given.items()
+            if not _is(value, "auto")
+        }
         return replace(offered, **fixed)
 
     @property
@@ -102,8 +107,8 @@ class Grid:
         return [replace(setting, threshold=threshold) for threshold in self.threshold]
 
 
-def _is_open(value: Any) -> bool:
-    return isinstance(value, str) and value == "auto"
+def _is(value: Any, word: str) -> bool:
+    return isinstance(value, str) and value == word
 
 
 def _nearest(values: Sequence[float], wanted: float) -> float:

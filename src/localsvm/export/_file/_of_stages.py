@@ -160,6 +160,8 @@ SPECS = (
             "stage_": indices("training_rows", low=0, below=3),
             "stage_shares_": doubles(2, low=0),
             "region_stage_": indices("regions", low=1, below=3),
+            "C_": Number(0.0),
+            "n_support_": indices("classes"),
             "duality_gap_": Number(finite=False),
             "n_iter_": Whole(1),
             "best_params_": Report(),
