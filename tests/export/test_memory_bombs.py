@@ -147,7 +147,7 @@ def _widen(header, arrays, n_rows):
     fitted_part = header["model"]["fitted"]
     _forget_ranges(header, arrays)
     fitted_part["n_features_in_"] = 1
-    for name in ("X", "class_index", "weight"):
+    for name in ("X", "class_index", "penalty_weight"):
         old = arrays[f"model._rows.{name}"]
         shape = (n_rows, 1) if name == "X" else n_rows
         arrays[f"model._rows.{name}"] = np.resize(old, shape)

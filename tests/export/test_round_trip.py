@@ -123,5 +123,5 @@ def test_a_file_is_about_as_long_as_its_arrays(path):
     y = X[:, 0] * X[:, 1] > 0
     model = localsvm.LocalSVC(100, random_state=0).fit(X, y)
     localsvm.save(model, path)
-    models = sum(array.nbytes for array in vars(model._models).values())
+    models = sum(array.nbytes for array in vars(model._model.models).values())
     assert os.path.getsize(path) < 1.1 * (X.nbytes + models)

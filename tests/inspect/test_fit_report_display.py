@@ -46,7 +46,7 @@ def test_bars_are_the_seconds_of_the_stages(name):
     np.testing.assert_allclose(widths, list(expected.values()))
     names = [label.get_text() for label in display.ax_.get_yticklabels()]
     assert names == [_STAGES[stage] for stage in expected]
-    title = display.ax_.get_title(loc="left")
+    title = " ".join(display.ax_.get_title(loc="left").split())
     assert title.startswith(type(model).__name__)
     if hasattr(model, "duality_gap_"):
         assert f"duality gap {model.duality_gap_:.2g}" in title
