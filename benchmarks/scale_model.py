@@ -53,12 +53,12 @@ class Size:
     workers: float
     rounds: float
     n_classes: int
-    partition_rows: float = PARTITION_ROWS
+    block_rows: float = PARTITION_ROWS
 
     @property
     def n_partitions(self) -> float:
         """Number of partitions."""
-        return self.n_rows / self.partition_rows
+        return self.n_rows / self.block_rows
 
     @property
     def n_svms(self) -> int:

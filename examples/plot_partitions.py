@@ -30,11 +30,11 @@ for number in range(5):
     table.to_parquet(path / f"{number}.parquet", index=False)
 
 # %%
-# ``fit`` takes the folder and the name of the label's column. ``partition_rows`` is how
+# ``fit`` takes the folder and the name of the label's column. ``block_rows`` is how
 # many rows are read at once.
 
 model = ClusteredSVC(n_regions=50, random_state=0)
-with options(partition_rows=4000, checkpoint=Path(folder.name) / "state"):
+with options(block_rows=4000, checkpoint=Path(folder.name) / "state"):
     model.fit(path, "side")
 in_memory = ClusteredSVC(n_regions=50, random_state=0).fit(X, y)
 print(f"{model.n_iter_} passes, relative duality gap {model.duality_gap_:.1e}")
@@ -43,7 +43,7 @@ print(f"{model.n_iter_} passes, relative duality gap {model.duality_gap_:.1e}")
 # What does not fit is refused, with the sum, before anything is read.
 
 try:
-    with options(memory_limit="100MB", partition_rows=4000):
+    with options(memory_limit="100MB", block_rows=4000):
         ClusteredSVC().fit(path, "side")
 except NotEnoughMemoryError as error:
     print(str(error).replace(str(path), "rows"))

@@ -1,4 +1,4 @@
-"""Rows in every form that ``fit`` takes them in partitions."""
+"""Rows in every form that ``fit`` takes them in blocks."""
 
 from contextlib import contextmanager
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from localsvm.engine import Batches
 
-ROWS = 96  # of a partition
+ROWS = 96  # of a block
 
 
 def make_rows(n=500, n_features=4, n_classes=3, seed=0, dtype=np.float64):
@@ -20,7 +20,7 @@ def make_rows(n=500, n_features=4, n_classes=3, seed=0, dtype=np.float64):
 
 
 def write_parquet(path, X, y, weight=None, rows=ROWS):
-    """A file with a row group per partition and the label between the columns."""
+    """A file with a row group per block and the label between the columns."""
     import pyarrow
     import pyarrow.parquet
 

@@ -41,7 +41,7 @@ def test_errors_survive_a_process():
         ("DataError", ValueError),
         ("MissingExtraError", ImportError),
         ("NotEnoughMemoryError", MemoryError),
-        ("UnreadablePartitionError", OSError),
+        ("UnreadableBlockError", OSError),
         ("FolderInUseError", RuntimeError),
     ],
 )

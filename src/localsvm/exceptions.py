@@ -14,7 +14,7 @@ __all__ = [
     "FolderInUseError",
     "MissingExtraError",
     "NotEnoughMemoryError",
-    "UnreadablePartitionError",
+    "UnreadableBlockError",
 ]
 
 _REMEDY = "{remedy}"
@@ -109,7 +109,7 @@ class NotEnoughMemoryError(MemoryError):
     """The blocks do not fit into memory; the message shows the sum."""
 
 
-class UnreadablePartitionError(OSError):
+class UnreadableBlockError(OSError):
     """A block of rows cannot be read; the message names file and row group."""
 
 

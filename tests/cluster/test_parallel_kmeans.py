@@ -20,9 +20,10 @@ class Parts:
         ]
         self.stages = []
 
-    def reduce(self, function, merge, *arguments, stage):
+    def reduce(self, function, *arguments, stage):
         self.stages.append(stage)
-        return reduce(merge, [function(*part, *arguments) for part in self.parts])
+        found = [function(*part, *arguments) for part in self.parts]
+        return reduce(lambda first, second: first.merge(second), found)
 
 
 @pytest.fixture

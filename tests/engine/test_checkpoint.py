@@ -60,7 +60,7 @@ def rows_as(form, folder, X, y, weight, rows=ROWS):
 
 
 def fit(model, arguments, state=None, **settings):
-    settings = {"partition_rows": ROWS, "checkpoint_seconds": 0.0} | settings
+    settings = {"block_rows": ROWS, "checkpoint_seconds": 0.0} | settings
     with options(checkpoint=state, **settings):
         return clone(model).fit(*arguments)
 
@@ -242,7 +242,7 @@ def test_columns_in_another_order_are_refused(tmp_path):
 def test_rows_cut_in_another_way_are_refused(form, tmp_path):
     data, model = make_rows(300), MODELS["ClusteredSVC"]
     stop(model, rows_as(form, tmp_path, *data), tmp_path / "state")
-    with refused("its number of partitions was '4', now it is '6'"):
+    with refused("its number of blocks was '4', now it is '6'"):
         fit(model, rows_as(form, tmp_path, *data, rows=50), tmp_path / "state")
     with refused(PLACES[form]):
         fit(model, rows_as(form, tmp_path, *data, rows=90), tmp_path / "state")

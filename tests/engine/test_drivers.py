@@ -1,12 +1,14 @@
 """Results come in the order of the tasks, merged in a tree of one shape."""
 
 import threading
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from engine_data import local_client, make_rows
-from localsvm.engine import Batches, options
+from localsvm.engine import Batches, Record, options
 from localsvm.engine._dask import DaskDriver
 from localsvm.engine._drivers import (
     ThreadDriver,
@@ -14,7 +16,7 @@ from localsvm.engine._drivers import (
     merge_tree,
     push_result,
 )
-from localsvm.engine._open import open_partitions
+from localsvm.engine._open import open_blocks
 
 WORDS = "({} {})".format
 
@@ -28,15 +30,17 @@ class Method:
         return {"C": 1.0}
 
 
-def total(block, factor):
-    return {"sum": factor * block.X.sum(axis=0), "parts": np.array([block.n_rows])}
+@dataclass(frozen=True)
+class Total(Record):
+    sum: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+
+    def merge(self, other):
+        return Total(self.sum + other.sum, np.concatenate([self.sizes, other.sizes]))
 
 
-def add(first, second):
-    return {
-        "sum": first["sum"] + second["sum"],
-        "parts": np.concatenate([first["parts"], second["parts"]]),
-    }
+def total(block, factor) -> Total:
+    return Total(factor * block.X.sum(axis=0), np.array([block.n_rows]))
 
 
 def fail_at(number, wrong):
@@ -112,20 +116,29 @@ def test_sums_have_the_same_bits_everywhere(client):
     for setting in ({}, {"client": client}):
         with (
             options(**setting),
-            open_partitions(Method(), Batches.of(X, y, rows=37), None, None) as rows,
+            open_blocks(Method(), Batches.of(X, y, rows=37), None, None) as rows,
         ):
-            found.append(rows.reduce(total, add, 3.0, stage="sum"))
-    assert found[0]["parts"].tolist() == found[1]["parts"].tolist()
-    assert sum(found[0]["parts"]) == 1000
-    assert np.array_equal(found[0]["sum"], found[1]["sum"])
-    np.testing.assert_allclose(found[0]["sum"], 3 * X.sum(axis=0))
+            found.append(rows.reduce(total, 3.0, stage="sum"))
+    assert found[0].sizes.tolist() == found[1].sizes.tolist()
+    assert found[0].sizes.sum() == 1000
+    assert np.array_equal(found[0].sum, found[1].sum)
+    np.testing.assert_allclose(found[0].sum, 3 * X.sum(axis=0))
+
+
+def test_a_function_must_say_which_record_it_returns():
+    X, y, _ = make_rows(20)
+    with open_blocks(Method(), Batches.of(X, y, rows=10), None, None) as rows:
+        with pytest.raises(
+            TypeError, match="in_words must be annotated with the Record"
+        ):
+            rows.reduce(in_words, stage="sum")
 
 
 def test_tasks_are_named_after_method_stage_and_number(client):
     X, y, _ = make_rows(300)
     with (
         options(client=client),
-        open_partitions(Method(), Batches.of(X, y, rows=50), None, None) as rows,
+        open_blocks(Method(), Batches.of(X, y, rows=50), None, None) as rows,
     ):
         results = rows.map(total, 1.0, stage="lloyd")
         next(results)

@@ -25,7 +25,7 @@ from engine_data import local_client, make_rows, same_bits, write_parquet
 from localsvm.engine import (
     Batches,
     FolderInUseError,
-    UnreadablePartitionError,
+    UnreadableBlockError,
     options,
 )
 
@@ -324,21 +324,21 @@ def test_a_corrupt_row_group_loses_nothing(name, tmp_path, monkeypatch):
     corrupt = bytearray(content)
     corrupt[group.column(2).data_page_offset + 75] ^= 0xFF
     model, message = engine_faults.MODELS[name], r"Row group 17 of .*rows\.parquet"
-    with options(partition_rows=30):
+    with options(block_rows=30):
         expected = clone(model).fit(path, "label", "weight")
         path.write_bytes(corrupt)
         with options(checkpoint=tmp_path / "state", checkpoint_seconds=0.0):
             # Threads that read ahead are still at it when the error is raised.
             with (
                 ended_threads(),
-                pytest.raises(UnreadablePartitionError, match=message),
+                pytest.raises(UnreadableBlockError, match=message),
             ):
                 clone(model).fit(path, "label", "weight")
             path.write_bytes(content)
             reads = count_reads(monkeypatch)
             again = clone(model).fit(path, "label", "weight")
     assert same_bits(again, expected)
-    # The first two groups of eight partitions were merged before; they are compared,
+    # The first two groups of eight blocks were merged before; they are compared,
     # since the file was replaced. Threads read the others in any order; a second pass
     # begins when they are done.
     assert sorted(reads[:16]) == list(range(16))

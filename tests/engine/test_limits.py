@@ -27,7 +27,7 @@ def test_sum_of_the_memory_is_in_the_message(tmp_path):
         r"of 1 kB"
     )
     with (
-        options(memory_limit=1000, partition_rows=ROWS),
+        options(memory_limit=1000, block_rows=ROWS),
         pytest.raises(NotEnoughMemoryError, match=message),
     ):
         SupportClusterSVC(n_clusters=5, covariance="none").fit(path, "label")
@@ -90,10 +90,10 @@ def test_wrong_options_are_refused():
 
 def test_inner_options_add_to_outer_ones():
     with options(memory_limit=5):
-        with options(partition_rows=3):
+        with options(block_rows=3):
             assert current_options().memory_limit == 5
-            assert current_options().partition_rows == 3
-        assert current_options().partition_rows == 100_000
+            assert current_options().block_rows == 3
+        assert current_options().block_rows == 100_000
     assert current_options().memory_limit is None
 
 

@@ -16,7 +16,7 @@ from localsvm import ClusteredSVC, MixtureSVC, StagedSVC, SupportClusterSVC
 from localsvm.engine import (
     Batches,
     NotEnoughMemoryError,
-    UnreadablePartitionError,
+    UnreadableBlockError,
     options,
 )
 
@@ -203,7 +203,7 @@ def test_a_broken_file_is_named(content, tmp_path):
     folder = broken_folder(tmp_path, content)
     for X in (folder, folder / "two.parquet"):
         message = r"two\.parquet.*Replace the file"
-        with pytest.raises(UnreadablePartitionError, match=message):
+        with pytest.raises(UnreadableBlockError, match=message):
             MODEL.fit(X, "label")
 
 
@@ -318,7 +318,7 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize("method", ["predict", "decision_function", "predict_proba"])
 def test_a_folder_is_predicted(method, folder):
     X = make_rows(500)[0]
-    with options(partition_rows=ROWS):
+    with options(block_rows=ROWS):
         model = MixtureSVC(2, em_max_iter=1, random_state=0).fit(
             folder, "label", "weight"
         )

@@ -1,4 +1,4 @@
-"""Every kind of partitions gives the same blocks, or says what is wrong."""
+"""Every kind of blocks gives the same blocks, or says what is wrong."""
 
 import subprocess
 import sys
@@ -16,11 +16,11 @@ from scipy import sparse
 from engine_data import ROWS, make_rows, write_parquet
 from localsvm.engine import (
     Batches,
-    UnreadablePartitionError,
-    is_partitioned,
+    UnreadableBlockError,
+    is_in_blocks,
     options,
 )
-from localsvm.engine._open import open_partitions
+from localsvm.engine._open import open_blocks
 
 
 class Method:
@@ -31,8 +31,8 @@ class Method:
 
 
 def blocks_of(X, y=None, sample_weight=None, **settings):
-    settings.setdefault("partition_rows", ROWS)
-    with options(**settings), open_partitions(Method(), X, y, sample_weight) as rows:
+    settings.setdefault("block_rows", ROWS)
+    with options(**settings), open_blocks(Method(), X, y, sample_weight) as rows:
         return rows.source, [part.read() for part in rows.source.parts]
 
 
@@ -78,7 +78,7 @@ def test_parquet_file_folder_and_dataset(data, tmp_path):
 def test_small_row_groups_of_a_file_are_put_together(data, tmp_path):
     path = write_parquet(tmp_path / "rows.parquet", *data, rows=24)
     assert_blocks(blocks_of(path, "label", "weight")[1], *data)
-    assert len(blocks_of(path, "label", "weight", partition_rows=1)[1]) == 21
+    assert len(blocks_of(path, "label", "weight", block_rows=1)[1]) == 21
 
 
 def test_dask_arrays_with_any_chunks(data):
@@ -168,13 +168,13 @@ def test_a_corrupt_row_group_is_named(tmp_path):
     content[group.column(2).data_page_offset + 120] ^= 0xFF
     path.write_bytes(content)
     message = r"Row group 3 of .*rows\.parquet cannot be read"
-    with pytest.raises(UnreadablePartitionError, match=message):
+    with pytest.raises(UnreadableBlockError, match=message):
         blocks_of(path, "label")
 
 
 def test_a_file_that_is_no_parquet_is_named(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"nothing")
-    with pytest.raises(UnreadablePartitionError, match=r"a\.parquet"):
+    with pytest.raises(UnreadableBlockError, match=r"a\.parquet"):
         blocks_of(tmp_path, "label")
     with pytest.raises(FileNotFoundError, match=r"no\.parquet' is neither"):
         blocks_of(tmp_path / "no.parquet", "label")
@@ -225,9 +225,9 @@ def test_columns_of_dask_must_have_the_chunks_of_the_rows():
 
 def test_what_is_partitioned():
     for X in ("rows.parquet", iter([]), Batches(len, 1), da.ones((2, 2))):
-        assert is_partitioned(X)
+        assert is_in_blocks(X)
     for X in (np.ones((2, 2)), [[1.0]], pd.DataFrame(), sparse.csr_array((2, 2))):
-        assert not is_partitioned(X)
+        assert not is_in_blocks(X)
 
 
 def test_optional_packages_are_not_imported():

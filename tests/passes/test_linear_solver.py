@@ -8,7 +8,7 @@ from sklearn.svm import LinearSVC
 
 from localsvm._clock import StageClock
 from localsvm.engine import Batches, MemoryStore, options
-from localsvm.engine._open import open_partitions
+from localsvm.engine._open import open_blocks
 from localsvm.passes._linear_problem import BlockProblem
 from localsvm.passes._linear_solver import BlockSolver, solve_together
 from localsvm.solvers import CodedRows, CodedTask, SolverOptions
@@ -72,7 +72,7 @@ def make_problem(store, read, *, loss="hinge", positive=1, tol=1e-6):
 def rows():
     copies = make_copies()
     batches = Batches.of(copies.X, copies.y, rows=BLOCK_ROWS)
-    with options(), open_partitions(Method(), batches, None, None) as rows:
+    with options(), open_blocks(Method(), batches, None, None) as rows:
         yield rows
 
 

@@ -6,9 +6,9 @@ from scipy import sparse
 
 from localsvm.cluster import PDDP
 from localsvm.engine import Block, Blocks
-from localsvm.passes import Survey, cluster_centers, survey_block
+from localsvm.passes import Sample, Survey, cluster_centers, survey_block
 from localsvm.passes._clusterer import sum_clusters
-from localsvm.rows import Rows
+from localsvm.rows import Rows, RowSample
 
 
 def make_block(n_rows=60, seed=0, *, storage="dense"):
@@ -74,3 +74,13 @@ def test_centres_of_a_clusterer_without_them_are_means():
     if not hasattr(clusterer, "cluster_centers_"):
         centers = cluster_centers(Blocks.in_memory(rows, None), clusterer)
         np.testing.assert_allclose(centers[0], block.X[labels == 0].mean(axis=0))
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+def test_arrays_are_the_sample(storage):
+    X = np.random.default_rng(0).integers(0, 3, (80, 2)).astype(float)
+    sample = Sample.of(RowSample.draw(storage(X), np.ones(80), 7, 5))
+    found = Sample.from_arrays(sample.as_arrays())
+    assert (found.rows != sample.rows).sum() == 0
+    np.testing.assert_array_equal(found.hashes, sample.hashes)
+    assert found.limit == 5

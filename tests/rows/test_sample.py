@@ -55,15 +55,6 @@ def test_number_of_distinct_rows_is_estimated():
     assert sample.n_distinct == pytest.approx(50_000, rel=0.06)
 
 
-@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
-def test_arrays_are_the_sample(storage):
-    X, weight = make_rows()
-    sample = RowSample.draw(storage(X), weight, 7, 30)
-    found = RowSample.from_arrays(sample.as_arrays(), 30)
-    assert (found.rows != sample.rows).sum() == 0
-    np.testing.assert_array_equal(found.hashes, sample.hashes)
-
-
 @pytest.mark.parametrize("n_clusters", [6, "auto"])
 def test_centres_of_a_sample_are_those_of_the_rows(n_clusters):
     X, weight = make_rows(3000, 900)

@@ -17,7 +17,7 @@ class GaussianSummary:
     """Rows compressed to clusters with a weight, a mean and a covariance each.
 
     Sums over rows can be rebuilt from it, so summaries of parts of the data combine
-    into the summary of the whole: over batches of a stream, partitions of a table, or
+    into the summary of the whole: over batches of a stream, blocks of a table, or
     parties that do not share rows. Use it where the rows are too many to keep, or must
     not leave where they are; a cluster of one row *is* that row.
 

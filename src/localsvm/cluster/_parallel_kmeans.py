@@ -1,10 +1,11 @@
-"""k-means on all rows, by passes that only add up what parts of the rows say."""
+"""k-means on all rows, by passes that only add up what blocks of them say."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,38 +17,108 @@ from localsvm._checks import (
     integer,
     real,
 )
+from localsvm._record import Record
 from localsvm._seeds import draw_seed
 from localsvm._threads import map_in_threads, single_threaded_libraries
 from localsvm.cluster._base import BaseClusterer, check_enough_rows
 from localsvm.cluster._centers import NearestCenters
 from localsvm.rows import RowSample
 
-Arrays = dict[str, NDArray[Any]]
+Merged = TypeVar("Merged", bound=Record)
 
 _BLOCK_ROWS = 1 << 16
 
 
 class Passes(Protocol):
-    """Rows in parts that can be passed over again and again."""
+    """Blocks of rows that can be passed over again and again."""
 
     def reduce(
-        self,
-        function: Callable[..., Arrays],
-        merge: Callable[[Arrays, Arrays], Arrays],
-        *arguments: Any,
-        stage: str,
-    ) -> Arrays:
-        """Merge ``function(X, weight, *arguments)`` of all parts, in their order."""
+        self, function: Callable[..., Merged], *arguments: Any, stage: str
+    ) -> Merged:
+        """Merge ``function(X, weight, *arguments)`` of all blocks, in their order."""
+
+
+@dataclass(frozen=True)
+class DrawnRows(Record):
+    """Rows that were drawn as candidates.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_drawn, n_features)
+    key : ndarray of shape (n_drawn,)
+        A row stays while this is below ``wanted`` over ``distance``.
+    distance : float
+        Weighted sum of squared distances of all rows from the candidates before.
+    wanted : float
+        Rows to draw.
+    """
+
+    rows: NDArray[Any]
+    key: NDArray[np.float64]
+    distance: float
+    wanted: float
+
+    def merge(self, other: DrawnRows) -> DrawnRows:
+        """Join the rows, without those that the sum of the distances sorts out."""
+        total = self.distance + other.distance
+        rows = np.concatenate([self.rows, other.rows])
+        key = np.concatenate([self.key, other.key])
+        if total > 0:
+            kept = key < self.wanted / total
+        else:
+            kept = np.arange(len(key)) == (np.argmin(key) if len(key) else -1)
+        return DrawnRows(rows[kept], key[kept], total, self.wanted)
+
+
+@dataclass(frozen=True)
+class Shares(Record):
+    """Weight of the rows that are nearest to each centre."""
+
+    weight: NDArray[np.float64]
+
+    def merge(self, other: Shares) -> Shares:
+        """Add up."""
+        return Shares(self.weight + other.weight)
+
+
+@dataclass(frozen=True)
+class CenterSums(Record):
+    """Rows by their nearest centre, added up.
+
+    Attributes
+    ----------
+    weight : ndarray of shape (n_centers,)
+    sums : ndarray of shape (n_centers, n_features)
+    distance : float
+        Weighted sum of the squared distances.
+    """
+
+    weight: NDArray[np.float64]
+    sums: NDArray[np.float64]
+    distance: float
+
+    def merge(self, other: CenterSums) -> CenterSums:
+        """Add up."""
+        return CenterSums(
+            self.weight + other.weight,
+            self.sums + other.sums,
+            self.distance + other.distance,
+        )
+
+    def means(self, centers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Means of the rows of each centre; a centre without rows stays."""
+        weight = self.weight[:, np.newaxis]
+        return np.divide(self.sums, weight, out=centers.copy(), where=weight > 0)
 
 
 class ParallelKMeans(BaseClusterer):
-    r"""k-means on all rows, begun by k-means||, for rows in partitions.
+    r"""k-means on all rows, begun by k-means||, for rows in blocks.
 
     k-means|| [1]_ draws about ``oversampling * n_clusters`` candidates in each of a few
     rounds, each row with a probability in proportion to its squared distance from the
     candidates so far; weighted k-means++ chooses the first centres among them. Lloyd's
     iterations then see all rows. Every round and iteration is one pass that adds up
-    what the parts of the rows say, so parts can be anywhere; see
+    what the blocks of rows say, so blocks can be anywhere; see
     :mod:`localsvm.engine`. Use it where clusters are small or far apart and a sample
     may miss them; :class:`SampledKMeans`, the default of the library, costs much less.
 
@@ -88,7 +159,7 @@ class ParallelKMeans(BaseClusterer):
     With k clusters, r rounds of s k candidates and t iterations: O(n d k (s r² / 2 +
     t)) and 1 + r + t passes. Whether a row becomes a candidate is decided by a hash of
     its content, so the result does not depend on the number of threads or workers; the
-    order of the sums depends on the parts.
+    order of the sums depends on the blocks.
 
     References
     ----------
@@ -129,12 +200,12 @@ class ParallelKMeans(BaseClusterer):
         self.labels_ = self._assign(X)
 
     def fit_passes(self, passes: Passes) -> Self:
-        """Find the centres of rows in parts.
+        """Find the centres of rows in blocks.
 
         Parameters
         ----------
         passes : object with ``reduce``
-            As :class:`localsvm.engine.Partitions` has it, but for functions of rows and
+            As :class:`localsvm.engine.Blocks` has it, but for functions of rows and
             weights.
 
         Returns
@@ -144,16 +215,16 @@ class ParallelKMeans(BaseClusterer):
         self._check_parameters()
         seed = draw_seed(self.random_state)
         candidates = self._draw_candidates(passes, seed)
-        shares = passes.reduce(count_nearest, _add, candidates, stage="share")
-        centers = self._choose(candidates, shares["weight"], seed)
+        shares = passes.reduce(count_nearest, candidates, stage="share")
+        centers = self._choose(candidates, shares.weight, seed)
         self.n_features_in_ = centers.shape[1]
         self.n_iter_ = 0
         for number in range(1, self.max_iter + 1):
-            sums = passes.reduce(sum_nearest, _add, centers, stage=f"lloyd{number}")
-            moved = _means(sums, centers)
-            movement = sums["weight"] @ ((moved - centers) ** 2).sum(axis=1)
+            sums = passes.reduce(sum_nearest, centers, stage=f"lloyd{number}")
+            moved = sums.means(centers)
+            movement = sums.weight @ ((moved - centers) ** 2).sum(axis=1)
             centers, self.n_iter_ = moved, number
-            self.inertia_ = float(sums["distance"])
+            self.inertia_ = sums.distance
             if movement <= self.tol * self.inertia_:
                 break
         self.cluster_centers_ = centers
@@ -171,22 +242,19 @@ class ParallelKMeans(BaseClusterer):
 
     def _draw_candidates(self, passes: Passes, seed: int) -> NDArray[Any]:
         wanted = self.oversampling * self.n_clusters
-        first = passes.reduce(draw_first, merge_drawn, seed, stage="first")
-        candidates = first["rows"]
+        candidates = passes.reduce(draw_first, seed, stage="first").rows
         for number in range(1, self.n_rounds + 1):
             drawn = passes.reduce(
                 draw_far,
-                merge_drawn,
                 candidates,
                 wanted,
                 seed + number,
                 stage=f"round{number}",
             )
-            distance = float(drawn["distance"])
-            if distance == 0:
+            if drawn.distance == 0:
                 break
-            chosen = drawn["key"] < wanted / distance
-            rows = np.concatenate([candidates, drawn["rows"][chosen]])
+            chosen = drawn.key < wanted / drawn.distance
+            rows = np.concatenate([candidates, drawn.rows[chosen]])
             candidates = np.unique(rows, axis=0)
         return candidates
 
@@ -204,15 +272,10 @@ class ParallelKMeans(BaseClusterer):
         return np.asarray(centers, dtype=np.float64)
 
 
-def draw_first(X: Any, weight: NDArray[np.float64], seed: int) -> Arrays:
-    """Draw a row of a part, by its hash."""
+def draw_first(X: Any, weight: NDArray[np.float64], seed: int) -> DrawnRows:
+    """Draw a row of a block, by its hash."""
     sample = RowSample.draw(X, weight, seed, 1)
-    return {
-        "rows": _dense(sample.rows),
-        "key": sample.hashes.astype(np.float64),
-        "distance": np.array(0.0),
-        "wanted": np.array(1.0),
-    }
+    return DrawnRows(_dense(sample.rows), sample.hashes.astype(np.float64), 0.0, 1.0)
 
 
 def draw_far(
@@ -221,12 +284,12 @@ def draw_far(
     candidates: NDArray[Any],
     wanted: float,
     seed: int,
-) -> Arrays:
-    """Draw rows of a part in proportion to their distances from the candidates.
+) -> DrawnRows:
+    """Draw rows of a block in proportion to their distances from the candidates.
 
     A row is drawn if its key, a uniform number over weight and squared distance, is
-    below ``wanted`` over the sum of all distances. The sum over the part is smaller, so
-    some are drawn that will be sorted out.
+    below ``wanted`` over the sum of all distances. The sum over the block is smaller,
+    so some are drawn that will be sorted out.
     """
     sample = RowSample.draw(X, weight, seed, X.shape[0])
     distance = sample.weight * _nearest(sample.rows, candidates)[1]
@@ -236,73 +299,49 @@ def draw_far(
     key = np.full(len(distance), np.inf)
     key[far] = uniform[far] / distance[far]
     chosen = np.flatnonzero(key < wanted / total) if total > 0 else far
-    return {
-        "rows": _dense(sample.rows[chosen]),
-        "key": key[chosen],
-        "distance": np.array(total),
-        "wanted": np.array(wanted),
-    }
+    return DrawnRows(_dense(sample.rows[chosen]), key[chosen], total, wanted)
 
 
-def merge_drawn(first: Arrays, second: Arrays) -> Arrays:
-    """Join the rows drawn from two parts, without those that the sum sorts out."""
-    total = first["distance"] + second["distance"]
-    rows, key = (
-        np.concatenate([first[name], second[name]]) for name in ("rows", "key")
-    )
-    if total > 0:
-        kept = key < first["wanted"] / total
-    else:
-        kept = np.arange(len(key)) == (np.argmin(key) if len(key) else -1)
-    return {
-        "rows": rows[kept],
-        "key": key[kept],
-        "distance": np.asarray(total),
-        "wanted": first["wanted"],
-    }
-
-
-def count_nearest(X: Any, weight: NDArray[np.float64], centers: NDArray[Any]) -> Arrays:
+def count_nearest(X: Any, weight: NDArray[np.float64], centers: NDArray[Any]) -> Shares:
     """Weight of the rows that are nearest to each centre."""
     label, _ = _nearest(X, centers)
-    return {"weight": np.bincount(label, weight, len(centers)).astype(np.float64)}
+    return Shares(np.bincount(label, weight, len(centers)).astype(np.float64))
 
 
-def sum_nearest(X: Any, weight: NDArray[np.float64], centers: NDArray[Any]) -> Arrays:
+def sum_nearest(
+    X: Any, weight: NDArray[np.float64], centers: NDArray[Any]
+) -> CenterSums:
     """Weights and sums of the rows of each centre, and their squared distances."""
     label, distance = _nearest(X, centers)
     members = sparse.csr_array(
         (weight, (label, np.arange(len(label)))), shape=(len(centers), len(label))
     )
-    return {
-        "weight": np.bincount(label, weight, len(centers)).astype(np.float64),
-        "sums": np.asarray(_dense(members @ X.astype(np.float64))),
-        "distance": np.array(weight @ distance),
-    }
+    return CenterSums(
+        np.bincount(label, weight, len(centers)).astype(np.float64),
+        _dense(members @ X.astype(np.float64)),
+        float(weight @ distance),
+    )
 
 
 class _InMemory:
-    """Parts of rows in memory."""
+    """Rows in memory, as blocks."""
 
     def __init__(self, X: Any, weight: NDArray[np.float64], n_jobs: int | None) -> None:
         self._X, self._weight, self._n_jobs = X, weight, n_jobs
 
     def reduce(
-        self,
-        function: Callable[..., Arrays],
-        merge: Callable[[Arrays, Arrays], Arrays],
-        *arguments: Any,
-        stage: str,
-    ) -> Arrays:
+        self, function: Callable[..., Merged], *arguments: Any, stage: str
+    ) -> Merged:
         del stage
 
-        def call(first: int) -> Arrays:
+        def call(first: int) -> Merged:
             own = slice(first, first + _BLOCK_ROWS)
             return function(self._X[own], self._weight[own], *arguments)
 
         with single_threaded_libraries():
             starts = range(0, self._X.shape[0], _BLOCK_ROWS)
-            return reduce(merge, map_in_threads(call, starts, self._n_jobs))
+            found = map_in_threads(call, starts, self._n_jobs)
+            return reduce(lambda first, second: first.merge(second), found)
 
 
 def _nearest(
@@ -312,16 +351,6 @@ def _nearest(
     label, scores = search.search(X, 1)
     distance = search.squared_distances(X, scores[:, 0])
     return label[:, 0].astype(np.intp), distance
-
-
-def _means(sums: Arrays, centers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Means of the rows of each centre; a centre without rows stays."""
-    weight = sums["weight"][:, np.newaxis]
-    return np.divide(sums["sums"], weight, out=centers.copy(), where=weight > 0)
-
-
-def _add(first: Arrays, second: Arrays) -> Arrays:
-    return {name: first[name] + second[name] for name in first}
 
 
 def _dense(rows: Any) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Rows in partitions together with the place where they are worked on."""
+"""Rows in blocks together with the place where they are worked on."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from localsvm._progress import stage as progress_stage
+from localsvm._record import Record
 from localsvm.engine._checkpoints import (
     Checkpoint,
     Digests,
@@ -23,7 +24,6 @@ from localsvm.engine._checkpoints import (
 from localsvm.engine._drivers import (
     Driver,
     InlineDriver,
-    Merge,
     NumberedPart,
     collapse,
     push_result,
@@ -49,17 +49,17 @@ from localsvm.rows import Rows
 
 Result = TypeVar("Result")
 
-# A partition as it is read, and its rows as they are hashed.
+# A block as it is read, and its rows as they are hashed.
 _COPIES_TO_VERIFY = 2.0
 
 
 class Blocks:
-    """What ``_fit_partitions`` of a method gets: the rows, and how to go over them.
+    """What ``_fit_blocks`` of a method gets: the rows, and how to go over them.
 
     See ``engine/README.md`` in the sources for how to write such a method.
 
     A method gives functions of modules, which get a :class:`Block` and the arguments
-    and return small plain arrays. They run once per partition, on threads of this
+    and return small records. They run once per block, on threads of this
     process or on the workers of a cluster; the results are the same.
 
     Parameters
@@ -94,17 +94,17 @@ class Blocks:
     def map(
         self, function: Callable[..., Any], *arguments: Any, stage: str
     ) -> Iterator[Any]:
-        """Yield ``function(block, *arguments)`` of each partition, in their order.
+        """Yield ``function(block, *arguments)`` of each block, in their order.
 
         Parameters
         ----------
         function : callable
-            Of a module, so that it can be sent to a worker. For a partition without
+            Of a module, so that it can be sent to a worker. For a block without
             rows it is not called and the result is None.
         *arguments
-            What all partitions are given; sent to the workers once.
+            What all blocks are given; sent to the workers once.
         stage : str
-            Names the tasks, with the method and the number of the partition.
+            Names the tasks, with the method and the number of the block.
 
         Yields
         ------
@@ -145,11 +145,12 @@ class Blocks:
         function: Callable[..., Result],
         *arguments: Any,
         stage: str,
+        record: type[Record] | None = None,
     ) -> Result:
-        """Merge what ``function(block, *arguments)`` gives for all partitions.
+        """Merge what ``function(block, *arguments)`` gives for all blocks.
 
         They are merged pairwise, neighbours first, in a tree whose shape depends on the
-        number of partitions alone. With a checkpoint, partitions that were merged
+        number of blocks alone. With a checkpoint, blocks that were merged
         before an interruption are not worked on again.
 
         Parameters
@@ -158,35 +159,32 @@ class Blocks:
             As in :meth:`map`; returns a :class:`Record`.
         *arguments
         stage : str
+        record : type or None, default=None
+            Kind of record that the function returns; None is what its annotation says.
 
         Returns
         -------
         Record
             Of the rows of all blocks.
         """
-        kind = record_of(function)
-        merge: Merge = merge_records
-        if kind is None:
-            merge, arguments = arguments[0], arguments[1:]
+        kind = record or record_of(function)
         groups = cut_groups(self._numbered)
         done, pending = restore(self.checkpoint, stage, kind)
         results = self._merged(
-            f"{self.name}-{stage}", function, merge, groups[done:], arguments
+            f"{self.name}-{stage}", function, groups[done:], arguments
         )
         for number, result in enumerate(results, start=done + 1):
-            push_result(pending, GROUP_HEIGHT, result, merge)
+            push_result(pending, GROUP_HEIGHT, result, merge_records)
             self._save(stage, number, pending, is_last=number == len(groups))
-        whole: Result | None = collapse(pending, merge)
+        whole: Result | None = collapse(pending, merge_records)
         if whole is None:
-            raise ValueError(
-                "Found 0 rows in all partitions; a minimum of 1 is required."
-            )
+            raise ValueError("Found 0 rows in all blocks; a minimum of 1 is required.")
         return whole
 
     def verify(self) -> None:
         """Refuse to resume a fit to other rows.
 
-        Partitions that were read before the interruption are read once more and
+        Blocks that were read before the interruption are read once more and
         compared, but for those of files that have been left alone. Called before the
         method gets the rows.
         """
@@ -203,12 +201,12 @@ class Blocks:
         self._known.save()
 
     def require_memory(self, need: MemoryNeed) -> None:
-        """Refuse the fit if a partition does not fit into memory, else use what does.
+        """Refuse the fit if a block does not fit into memory, else use what does.
 
         Parameters
         ----------
         need : MemoryNeed
-            What the method keeps at once for a partition.
+            What the method keeps at once for a block.
         """
         room = self.driver.room(self._options.memory_limit)
         self.driver.use_threads(tasks_that_fit(self.source, need, room))
@@ -216,7 +214,7 @@ class Blocks:
     def require_memory_of(
         self, need: MemoryNeed, n_rows: int, what: str, cure: str
     ) -> None:
-        """Do as :meth:`require_memory` for other tasks than those on partitions.
+        """Do as :meth:`require_memory` for other tasks than those on blocks.
 
         Parameters
         ----------
@@ -274,7 +272,7 @@ class Blocks:
     @property
     def n_blocks(self) -> int:
         """Number of blocks."""
-        return self.source.n_partitions
+        return self.source.n_blocks
 
     @property
     def n_rows(self) -> int | None:
@@ -351,7 +349,6 @@ class Blocks:
         self,
         name: str,
         function: Callable[..., Any],
-        merge: Merge,
         groups: Sequence[Sequence[NumberedPart]],
         arguments: tuple[Any, ...],
     ) -> Iterator[Any]:
@@ -359,13 +356,13 @@ class Blocks:
         known, parts = self._known, [part for group in groups for part in group]
         if known is None or known.has(parts):
             yield from self.driver.merge_on_parts(
-                name, function, merge, groups, arguments
+                name, function, merge_records, groups, arguments
             )
             return
         results = self.driver.merge_on_parts(
             name,
             call_and_digest,
-            partial(merge_digested, merge=merge),
+            partial(merge_digested, merge=merge_records),
             groups,
             (function, *arguments),
         )
@@ -393,6 +390,3 @@ class Blocks:
         if base is not None:
             base.mkdir(parents=True, exist_ok=True)
         return Path(tempfile.mkdtemp(prefix="localsvm-", dir=base)).absolute()
-
-
-Partitions = Blocks

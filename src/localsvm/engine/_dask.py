@@ -1,4 +1,4 @@
-"""Dask: collections as partitions, and a cluster that runs the tasks."""
+"""Dask: collections as blocks, and a cluster that runs the tasks."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ class DaskPart(Part):
 
 
 def open_dask(X: Any, y: Any, sample_weight: Any) -> Source:
-    """Partitions of a ``dask.array`` or a ``dask.dataframe``, one per chunk of rows."""
+    """Blocks of a ``dask.array`` or a ``dask.dataframe``, one per chunk of rows."""
     if is_dask_frame(X):
-        # Optimised on its own, a part of the columns may get other partitions.
+        # Optimised on its own, a part of the columns may get other blocks.
         rows = X.to_delayed(optimize_graph=False)
         n_rows: Sequence[int | None] = [None] * len(rows)
         X = _features(X, y, sample_weight)
@@ -144,7 +144,7 @@ def _aligned(name: str, column: Any, n_rows: Sequence[int | None]) -> list[Any]:
 
 
 class DaskDriver(Driver):
-    """A Dask cluster: one task per partition, named after method, stage and number."""
+    """A Dask cluster: one task per block, named after method, stage and number."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
@@ -179,7 +179,7 @@ class DaskDriver(Driver):
         parts: Sequence[NumberedPart],
         arguments: tuple[Any, ...],
     ) -> Iterator[Any]:
-        """Submit one task per partition."""
+        """Submit one task per block."""
         return self._results(self._part_futures(name, function, parts, arguments))
 
     def merge_on_parts(

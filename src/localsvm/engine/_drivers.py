@@ -121,7 +121,7 @@ class InlineDriver(Driver):
 
 
 class ThreadDriver(Driver):
-    """Threads of this process; at most one partition per thread is in memory."""
+    """Threads of this process; at most one block per thread is in memory."""
 
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
@@ -157,7 +157,7 @@ class ThreadDriver(Driver):
         parts: Sequence[NumberedPart],
         arguments: tuple[Any, ...],
     ) -> Iterator[Any]:
-        """Read each partition and call the function on it."""
+        """Read each block and call the function on it."""
         return self.run(name, read_and_call, parts, (function, arguments))
 
     def merge_on_parts(
@@ -256,7 +256,7 @@ def _call_on_thread(cancel: threading.Event, call: Callable[[], Any]) -> Any:
 def read_and_call(
     numbered: NumberedPart, function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> Any:
-    """Read a partition and call the function on it, unless it is empty."""
+    """Read a block and call the function on it, unless it is empty."""
     number, part = numbered
     block = replace(part.read(), number=number)
     return function(block, *arguments) if block.n_rows else None

@@ -1,4 +1,4 @@
-"""What a partition needs in memory, and what there is."""
+"""What a block needs in memory, and what there is."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from localsvm.exceptions import NotEnoughMemoryError
 
 @dataclass(frozen=True)
 class MemoryNeed:
-    """What a method keeps in memory while it works on one partition.
+    """What a method keeps in memory while it works on one block.
 
     Parameters
     ----------
     copies : float
-        How often the rows of the partition are there at the same time.
+        How often the rows of the block are there at the same time.
     bytes_per_row : float, default=0
         What else grows with the rows.
     fixed : float, default=0
@@ -30,7 +30,7 @@ class MemoryNeed:
     fixed: float = 0.0
 
     def of(self, n_rows: int, n_features: int, itemsize: int) -> float:
-        """Bytes for a partition of so many rows."""
+        """Bytes for a block of so many rows."""
         per_row = self.copies * n_features * itemsize + self.bytes_per_row
         return n_rows * per_row + self.fixed
 
@@ -68,19 +68,19 @@ class MemoryRoom:
 
 
 def tasks_that_fit(source: Source, need: MemoryNeed, room: MemoryRoom) -> int:
-    """How many partitions fit into memory at once; refuses if it is none.
+    """How many blocks fit into memory at once; refuses if it is none.
 
-    Partitions of unknown size are taken to fit.
+    Blocks of unknown size are taken to fit.
     """
     part = source.largest_part
     if part is None or part.n_rows is None:
         return 2**30
     return times_that_fit(
-        f"The largest partition ({part.place})",
+        f"The largest block ({part.place})",
         (part.n_rows, source.n_features, source.dtype.itemsize),
         need,
         room,
-        "Use smaller partitions (row groups, chunks, batches) or allow more memory.",
+        "Use smaller blocks (row groups, chunks, batches) or allow more memory.",
     )
 
 

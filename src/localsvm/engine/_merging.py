@@ -7,9 +7,9 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from localsvm.engine._checkpoints import Checkpoint, Statistics
+from localsvm._record import Arrays, Record
+from localsvm.engine._checkpoints import Checkpoint
 from localsvm.engine._drivers import NumberedPart
-from localsvm.engine._record import Record
 
 # Height of the part of the tree that is merged where its blocks are.
 GROUP_HEIGHT = 3
@@ -21,15 +21,15 @@ def cut_groups(parts: Sequence[NumberedPart]) -> list[Sequence[NumberedPart]]:
     return [parts[first : first + size] for first in range(0, len(parts), size)]
 
 
-def as_state(n_groups: int, pending: list[tuple[int, Any]]) -> Statistics:
+def as_state(n_groups: int, pending: list[tuple[int, Any]]) -> Arrays:
     """Put merged groups into one dict of arrays."""
-    state: Statistics = {
+    state: Arrays = {
         "groups": np.array(n_groups),
         "heights": np.array([height for height, _ in pending], dtype=np.int64),
     }
     for index, (_, result) in enumerate(pending):
-        arrays = result.as_arrays() if isinstance(result, Record) else result
-        for key, array in (arrays or {}).items():
+        arrays = {} if result is None else result.as_arrays()
+        for key, array in arrays.items():
             state[f"{index}:{key}"] = array
     return state
 
@@ -39,14 +39,19 @@ def merge_records(first: Record, second: Record) -> Record:
     return first.merge(second)
 
 
-def record_of(function: Callable[..., Any]) -> type[Record] | None:
-    """Kind of record that a function of a block returns, by its annotation."""
+def record_of(function: Callable[..., Any]) -> type[Record]:
+    """Kind of record that a function of rows returns, by its annotation."""
     kind = get_type_hints(function).get("return")
-    return kind if isinstance(kind, type) and issubclass(kind, Record) else None
+    if not (isinstance(kind, type) and issubclass(kind, Record)):
+        raise TypeError(
+            f"{function.__module__}.{function.__qualname__} must be annotated with the "
+            f"Record that it returns; found {kind}."
+        )
+    return kind
 
 
 def restore(
-    checkpoint: Checkpoint | None, stage: str, kind: type[Record] | None
+    checkpoint: Checkpoint | None, stage: str, kind: type[Record]
 ) -> tuple[int, list[tuple[int, Any]]]:
     """How many groups are merged already, and what waits for a partner."""
     state = checkpoint.load(stage) if checkpoint is not None else None
@@ -60,6 +65,5 @@ def restore(
             for key, array in state.items()
             if key.startswith(prefix)
         }
-        known = kind.from_arrays(own) if kind is not None and own else own
-        pending.append((height, known or None))
+        pending.append((height, kind.from_arrays(own) if own else None))
     return int(state["groups"]), pending

@@ -1,4 +1,4 @@
-"""From what ``fit`` was given to partitions and the driver that suits them."""
+"""From what ``fit`` was given to blocks and the driver that suits them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from localsvm._threads import effective_n_jobs
-from localsvm.engine._blocks import Partitions
+from localsvm.engine._blocks import Blocks
 from localsvm.engine._checkpoints import Checkpoint, describe, locked_folder
 from localsvm.engine._dask import (
     DaskDriver,
@@ -32,8 +32,8 @@ from localsvm.engine._sources import (
 )
 
 
-def is_partitioned(X: Any) -> bool:
-    """Tell whether rows are in partitions rather than in memory.
+def is_in_blocks(X: Any) -> bool:
+    """Tell whether rows are in blocks rather than in memory.
 
     Parameters
     ----------
@@ -55,9 +55,7 @@ def is_partitioned(X: Any) -> bool:
 
 
 @contextmanager
-def open_partitions(
-    estimator: Any, X: Any, y: Any, sample_weight: Any
-) -> Iterator[Partitions]:
+def open_blocks(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Blocks]:
     """Open rows for a fit, with the driver that :func:`options` and their kind say.
 
     Parameters
@@ -69,7 +67,7 @@ def open_partitions(
 
     Yields
     ------
-    Partitions
+    Blocks
     """
     options, name = current_options(), type(estimator).__name__
     with ExitStack() as stack:
@@ -83,7 +81,7 @@ def open_partitions(
             checkpoint = Checkpoint(
                 options.checkpoint, description, options.checkpoint_seconds
             )
-        rows = Partitions(source, driver, name, options, checkpoint)
+        rows = Blocks(source, driver, name, options, checkpoint)
         finished = False
         try:
             rows.verify()
@@ -119,7 +117,7 @@ def _open_source(
     if is_dask_array(X) or is_dask_frame(X):
         return open_dask(X, y, sample_weight)
     if isinstance(X, (str, os.PathLike)) or is_dataset(X):
-        return open_parquet(X, y, sample_weight, options.partition_rows)
+        return open_parquet(X, y, sample_weight, options.block_rows)
     if y is not None or sample_weight is not None:
         raise ValueError(
             "y and sample_weight must be None where X gives batches of (X, y) or "

@@ -1,4 +1,4 @@
-"""Where and how a fit on partitions runs, for the fits inside a block."""
+"""Where and how a fit over blocks runs, for the fits inside a ``with``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class EngineOptions:
     folder: Path | None = None
     checkpoint: Path | None = None
     checkpoint_seconds: float = 10.0
-    partition_rows: int = 100_000
+    block_rows: int = 100_000
 
 
 _DEFAULT = EngineOptions()
@@ -46,9 +46,9 @@ def options(
     folder: str | os.PathLike[str] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_seconds: float | None = None,
-    partition_rows: int | None = None,
+    block_rows: int | None = None,
 ) -> Iterator[None]:
-    """Say how fits on partitions run inside a ``with`` block.
+    """Say how fits over blocks run inside a ``with`` statement.
 
     They concern rows that are not in memory: Parquet, Dask collections, batches. What
     is left out keeps its value from an outer block.
@@ -78,9 +78,9 @@ def options(
     checkpoint_seconds : float, default=10
         Least time between two checkpoints. Methods that iterate write one at most after
         each iteration.
-    partition_rows : int, default=100_000
+    block_rows : int, default=100_000
         Row groups of a Parquet file are put together up to so many rows. The model
-        depends on the partitions, not on where they are worked on.
+        depends on the blocks, not on where they are worked on.
 
     Examples
     --------
@@ -97,9 +97,9 @@ def options(
         "folder": None if folder is None else Path(folder),
         "checkpoint": None if checkpoint is None else Path(checkpoint),
         "checkpoint_seconds": checkpoint_seconds,
-        "partition_rows": partition_rows,
+        "block_rows": block_rows,
     }
-    for name in ("n_workers", "partition_rows"):
+    for name in ("n_workers", "block_rows"):
         value: Any = given[name]
         if value is not None and (not isinstance(value, int) or value < 1):
             raise ValueError(f"{name} must be an int of at least 1, got {value!r}.")

@@ -1,4 +1,4 @@
-"""Predictions on rows in partitions that are computed at once, block by block."""
+"""Predictions on rows in blocks that are computed at once, block by block."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _read_files(model: Any, X: Any) -> Iterator[tuple[str, Any]]:
     names = getattr(model, "feature_names_in_", None)
     features = None if names is None else names.tolist()
     for part in open_queries(
-        X, features, model.n_features_in_, current_options().partition_rows
+        X, features, model.n_features_in_, current_options().block_rows
     ):
         rows: Any = part.read_features()
         if features is not None:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from localsvm.engine._record import pack_csr, unpack_csr
+from localsvm._record import pack_csr, unpack_csr
 
 
 class Store(ABC):

@@ -31,9 +31,9 @@ from localsvm._clock import StageClock
 from localsvm._seeds import draw_seed, seeded_clone
 from localsvm.engine import (
     Blocks,
+    is_in_blocks,
     is_lazy,
-    is_partitioned,
-    open_partitions,
+    open_blocks,
     predict_blocks,
     predict_lazily,
 )
@@ -48,11 +48,11 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
 
     A method implements ``_check_parameters``, ``_fit`` and ``_decide``, which see rows
     as the metric maps them; ``_decide`` returns one column per class, or one in all for
-    two classes. One that takes rows in partitions implements ``_fit_partitions``.
+    two classes. One that takes rows in blocks implements ``_fit_blocks``.
     """
 
     fit_report_: dict[str, Any]
-    # Range of the training rows, by column; not known of rows in partitions.
+    # Range of the training rows, by column; not known of rows in blocks.
     feature_range_: NDArray[np.float64]
     integer_features_: NDArray[np.bool_]
     # Whether columns of very different scales are worth a warning.
@@ -63,7 +63,7 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), or partitions
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or blocks
             float32 and float64 are used as they are, other types are converted. Rows
             that are not in memory, for methods that take them: a ``dask.array`` or
             ``dask.dataframe``; the path of a Parquet file or folder, or a
@@ -83,7 +83,7 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
             The fitted estimator. If fitting fails or is interrupted, the estimator is
             left as it was.
         """
-        if is_partitioned(X):
+        if is_in_blocks(X):
             return self._fit_where_they_are(X, y, sample_weight)
         self._fit_by(self._fit, X, y, sample_weight)
         return self
@@ -93,7 +93,7 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), or partitions
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or blocks
             For a Dask collection the result is one, computed when it is asked for.
             Parquet and batches, as in ``fit``, are read block by block; the columns of
             Parquet files are found by their names, so the labels may be among them.
@@ -107,7 +107,7 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
             check_is_fitted(self)
             names = self._score_names()
             return predict_lazily(self, "decision_function", X, names, None)  # type: ignore[no-any-return]
-        if is_partitioned(X):
+        if is_in_blocks(X):
             return self._answer_blocks("decision_function", X)
         return self._score_rows(X)
 
@@ -116,7 +116,7 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), or partitions
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or blocks
             For a Dask collection the result is one, computed when it is asked for.
             Parquet and batches, as in ``fit``, are read block by block; the columns of
             Parquet files are found by their names, so the labels may be among them.
@@ -128,7 +128,7 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
         if is_lazy(X):
             check_is_fitted(self)
             return predict_lazily(self, "predict", X, None, self.classes_.dtype)  # type: ignore[no-any-return]
-        if is_partitioned(X):
+        if is_in_blocks(X):
             return self._answer_blocks("predict", X)
         scores = self._score_rows(X)
         return winning_labels(self.classes_, scores)
@@ -140,7 +140,7 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
         self._check_parameters()
 
     def _answer_blocks(self, method: str, X: Any) -> NDArray[Any]:
-        """Call a method on rows in partitions, one block after the other."""
+        """Call a method on rows in blocks, one block after the other."""
         check_is_fitted(self)
         return predict_blocks(self, method, X)
 
@@ -156,14 +156,14 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
         """Fit to rows that are not in memory."""
         with unchanged_on_failure(self):
             self._check_settings()
-            with open_partitions(self, X, y, sample_weight) as rows:
+            with open_blocks(self, X, y, sample_weight) as rows:
                 self._take_columns(rows.source.n_features, rows.source.feature_names)
-                self._fit_partitions(rows)
+                self._fit_blocks(rows)
         return self
 
-    def _fit_partitions(self, rows: Blocks) -> None:
+    def _fit_blocks(self, rows: Blocks) -> None:
         raise TypeError(
-            f"{type(self).__name__} takes rows in memory; found partitions "
+            f"{type(self).__name__} takes rows in memory; found blocks "
             f"({rows.source.parts[0].place}, ...). Give an array, a data frame or a "
             "sparse matrix."
         )
@@ -196,7 +196,7 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
 
     def _fit(self, rows: Rows) -> None:
         """Fit to rows in memory; a method over blocks sees them as one block."""
-        self._fit_partitions(Blocks.in_memory(rows, self.n_jobs))
+        self._fit_blocks(Blocks.in_memory(rows, self.n_jobs))
 
     @abstractmethod
     def _decide(self, X: Any) -> NDArray[Any]: ...
@@ -252,11 +252,11 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
     def _check_query_rows(self, X: Any) -> Any:
         """Validate the rows and map them by the metric."""
         check_is_fitted(self)
-        if is_partitioned(X) and not is_lazy(X):
+        if is_in_blocks(X) and not is_lazy(X):
             raise TypeError(
                 f"X={X!r:.80} is not in memory. This method of {type(self).__name__} "
                 "takes arrays, data frames and sparse matrices; predict and "
-                "decision_function take partitions as well."
+                "decision_function take blocks as well."
             )
         rows = check_rows(self, X, reset=False)
         return map_rows(getattr(self, "metric_", None), rows)

@@ -52,10 +52,10 @@ def _maps_by(metric: Any, components: NDArray[Any], n_features: int) -> bool:
 
 
 def require_no_metric(estimator: Any) -> None:
-    """Refuse a metric for rows in partitions."""
+    """Refuse a metric for rows in blocks."""
     if estimator.metric is not None:
         raise ValueError(
-            "metric must be None for rows in partitions; found "
+            "metric must be None for rows in blocks; found "
             f"{type(estimator.metric).__name__}. Map the rows before, e.g. with "
             "map_blocks, or fit to rows in memory."
         )

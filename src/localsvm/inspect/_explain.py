@@ -80,7 +80,7 @@ def explain(
     nothing becomes missing. Dates, durations, text and ``immutable`` columns stay as
     they are.
 
-    The range of a number is not known to a model that was fitted to partitions or to
+    The range of a number is not known to a model that was fitted to blocks or to
     summaries, or saved by an earlier version, nor behind steps that mix columns or
     cannot be undone; ``unknown_ranges`` then names the column. Behind a scaler, a
     column is taken for whole if its range and the row have integers. A pipeline that

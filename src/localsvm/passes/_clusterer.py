@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,11 @@ from sklearn.utils.validation import has_fit_parameter
 
 from localsvm._seeds import seeded_clone
 from localsvm.cluster import HardRegions, ParallelKMeans, SampledKMeans
-from localsvm.engine import Block, Blocks, Record, Statistics
-from localsvm.passes._clustering import check_n_clusters
+from localsvm.engine import Block, Blocks, Record, record_of
 from localsvm.passes._survey import Survey, count_rows, survey_block
 from localsvm.rows import RowSample
 
+Merged = TypeVar("Merged", bound=Record)
 Weigh = Callable[[Block], NDArray[np.float64]]
 
 _SAMPLED_ROWS = 10_000
@@ -134,27 +134,10 @@ class BlockClusterer:
         return _fit_weighted(self._clusterer, sample.rows, sample.weight)
 
 
-class PartClusterer(BlockClusterer):
-    """The same with a dictionary as survey, for methods that have not changed."""
-
-    def __init__(
-        self,
-        clusterer: Any,
-        n_clusters: int | str,
-        seed: int,
-        name: str = "n_regions",
-    ) -> None:
-        super().__init__(clusterer, n_clusters, seed, name)
-        if isinstance(self._clusterer, SampledKMeans):
-            self.sample_seed = self._clusterer.sample_seed
-
-    def fit(self, rows: Blocks, scan: Statistics, weigh: Weigh = own_weight) -> Any:
-        """Fit to the sample that the scan has drawn, or by passes over all rows."""
-        wanted, n_rows = self._parameters.get("n_clusters"), int(scan["n_rows"])
-        if isinstance(wanted, int):
-            check_n_clusters(self._name, wanted, n_rows)
-        sample = RowSample.from_arrays(scan, int(scan["limit"]))
-        return self._fit_outside(rows, sample, weigh)
+def check_n_clusters(name: str, n_clusters: int, n_rows: int) -> None:
+    """Raise if there are fewer rows than clusters."""
+    if n_rows < n_clusters:
+        raise ValueError(f"n_samples={n_rows} should be >= {name}={n_clusters}.")
 
 
 def _fit_to_block(block: Block, clusterer: Any, weigh: Weigh) -> Any:
@@ -219,7 +202,7 @@ def centers_for(what: str, clusterer: Any, cure: str) -> NDArray[Any]:
     """Centres of a fitted clusterer; refuses one that has none."""
     if not hasattr(clusterer, "cluster_centers_"):
         raise ValueError(
-            f"{what} of rows in partitions needs a clusterer with cluster_centers_; "
+            f"{what} of rows in blocks needs a clusterer with cluster_centers_; "
             f"{type(clusterer).__name__} has none. {cure}"
         )
     return np.asarray(clusterer.cluster_centers_)
@@ -228,23 +211,25 @@ def centers_for(what: str, clusterer: Any, cure: str) -> NDArray[Any]:
 class _BlockPasses:
     """Passes over the rows and weights of all blocks."""
 
-    def __init__(self, rows: Blocks, weigh: Weigh) -> None:
-        self._rows = rows
+    def __init__(self, blocks: Blocks, weigh: Weigh) -> None:
+        self._blocks = blocks
         self._weigh = weigh
 
     def reduce(
-        self,
-        function: Callable[..., Statistics],
-        merge: Callable[[Statistics, Statistics], Statistics],
-        *arguments: Any,
-        stage: str,
-    ) -> Statistics:
-        return self._rows.reduce(
-            _call_on_block, merge, self._weigh, function, *arguments, stage=stage
+        self, function: Callable[..., Merged], *arguments: Any, stage: str
+    ) -> Merged:
+        merged: Merged = self._blocks.reduce(
+            _call_on_block,
+            self._weigh,
+            function,
+            *arguments,
+            stage=stage,
+            record=record_of(function),
         )
+        return merged
 
 
 def _call_on_block(
-    block: Block, weigh: Weigh, function: Callable[..., Statistics], *arguments: Any
-) -> Statistics:
+    block: Block, weigh: Weigh, function: Callable[..., Merged], *arguments: Any
+) -> Merged:
     return function(block.X, weigh(block), *arguments)

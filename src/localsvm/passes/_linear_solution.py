@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.engine import Blocks, Statistics
+from localsvm.engine import Arrays, Blocks
 from localsvm.passes._linear_problem import BlockDuals, BlockProblem, support_of_block
 from localsvm.solvers import Status
 
@@ -120,7 +120,7 @@ class BlockSolution(BlockEndings):
             self.problem.drop(task, state.version)
 
 
-def arrays_of(states: Sequence[TaskState]) -> Statistics:
+def arrays_of(states: Sequence[TaskState]) -> Arrays:
     """States as a checkpoint takes them."""
     return {
         "version": np.array([state.version for state in states]),
@@ -133,7 +133,7 @@ def arrays_of(states: Sequence[TaskState]) -> Statistics:
     }
 
 
-def states_of(known: Statistics) -> list[TaskState]:
+def states_of(known: Arrays) -> list[TaskState]:
     """States that a checkpoint holds."""
     columns = [known[name] for name in arrays_of([])]
     return [

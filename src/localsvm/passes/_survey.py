@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from localsvm._checks import check_squares, column_range
-from localsvm.engine import Block, Blocks, Record, Statistics
+from localsvm.engine import Block, Blocks, Record
 from localsvm.kernels import entry_moments, gamma_of_moments
 from localsvm.rows import RowSample, squared_norms
 
@@ -211,50 +211,6 @@ def _merge_options(first: Any, second: Any) -> Any:
     return first.merge(second)
 
 
-# Dictionaries instead of records, for methods that have not changed to these.
-
-
-def survey_part(block: Block) -> Statistics:
-    """Classes, their weights and rows, squared norms, ranges and moments."""
-    weight = block.sample_weight
-    return Content.of(block).as_arrays() | {
-        "n_rows": np.array(block.n_rows),
-        "squares": np.array(weight @ squared_norms(block.X)),
-    }
-
-
-def merge_surveys(first: Statistics, second: Statistics) -> Statistics:
-    """Survey of two blocks."""
-    content = Content.from_arrays(first).merge(Content.from_arrays(second))
-    return content.as_arrays() | {
-        name: first[name] + second[name] for name in ("n_rows", "squares")
-    }
-
-
-def scan_part(block: Block, seed: int, limit: int) -> Statistics:
-    """Survey a partition, and draw a sample of its rows.
-
-    Parameters
-    ----------
-    block : Block
-    seed : int
-        Of the hashes that choose the sample.
-    limit : int
-        Rows of the sample, at most.
-    """
-    sample = RowSample.draw(block.X, block.sample_weight, seed, limit)
-    return survey_part(block) | {"limit": np.array(limit)} | sample.as_arrays()
-
-
-def merge_scans(first: Statistics, second: Statistics) -> Statistics:
-    """Say of two partitions what :func:`scan_part` would."""
-    limit = int(first["limit"])
-    sample = RowSample.from_arrays(first, limit)
-    sample = sample.merged(RowSample.from_arrays(second, limit))
-    whole = merge_surveys(first, second) | {"limit": first["limit"]}
-    return whole | sample.as_arrays()
-
-
 def merge_moments(
     first: NDArray[np.float64], second: NDArray[np.float64], columns: int
 ) -> NDArray[np.float64]:
@@ -264,18 +220,3 @@ def merge_moments(
     total = (1 - share) * first[2] + share * second[2]
     total += columns * share * (1 - share) * step**2
     return np.array([weight, first[1] + share * step, total])
-
-
-def scale_gamma_of(found: Statistics) -> float:
-    """``gamma="scale"`` of the rows of all partitions."""
-    _, mean, total = found["moments"].tolist()
-    return gamma_of_moments(mean, total, len(found["low"]))
-
-
-def spread(
-    part: Statistics, name: str, classes: NDArray[np.generic]
-) -> NDArray[np.float64]:
-    """Numbers of a part's classes, among all classes."""
-    whole = np.zeros(len(classes))
-    whole[np.searchsorted(classes, part["classes"])] = part[name]
-    return whole

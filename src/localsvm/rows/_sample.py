@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from localsvm.rows._distinct import (
     distinct_rows,
@@ -75,25 +74,3 @@ class RowSample:
         return RowSample(
             rows, weight[kept].astype(np.float64), hashes[kept], self.limit
         )
-
-    def as_arrays(self) -> dict[str, NDArray[Any]]:
-        """Give the sample as plain arrays."""
-        arrays = {"sample_weight": self.weight, "sample_hashes": self.hashes}
-        if sparse.issparse(self.rows):
-            return arrays | {
-                "sample_data": self.rows.data,
-                "sample_indices": self.rows.indices,
-                "sample_indptr": self.rows.indptr,
-                "sample_columns": np.array(self.rows.shape[1]),
-            }
-        return arrays | {"sample_rows": self.rows}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, NDArray[Any]], limit: int) -> RowSample:
-        """Sample from what :meth:`as_arrays` gave."""
-        rows: Any = arrays.get("sample_rows")
-        if rows is None:
-            shape = len(arrays["sample_weight"]), int(arrays["sample_columns"])
-            names = ("sample_data", "sample_indices", "sample_indptr")
-            rows = sparse.csr_array(tuple(arrays[name] for name in names), shape=shape)
-        return cls(rows, arrays["sample_weight"], arrays["sample_hashes"], limit)

@@ -1,4 +1,4 @@
-"""LocalSVC on rows in partitions."""
+"""LocalSVC on rows in blocks."""
 
 from dataclasses import replace
 from functools import wraps
@@ -46,7 +46,7 @@ ATTRIBUTES = [
 
 
 def fit(*arguments, model=MODEL, **settings):
-    settings.setdefault("partition_rows", ROWS)
+    settings.setdefault("block_rows", ROWS)
     with options(**settings):
         return LocalSVC(**model).fit(*arguments)
 
@@ -288,7 +288,7 @@ def test_an_interrupted_fit_goes_on(stage, tmp_path, monkeypatch):
         fit(path, "label", "weight", **setting)
     monkeypatch.setattr(module, name, count)
     same_model(fit(path, "label", "weight", **setting), expected)
-    # The shuffle goes on at the last group of eight partitions.
+    # The shuffle goes on at the last group of eight blocks.
     assert len(after) == {"shuffle": 10 - 8, "merge": 8 - 3, "solve": 8 - 3}[stage]
     assert list((tmp_path / "state").iterdir()) == []
 

@@ -1,4 +1,4 @@
-"""MixtureSVC on rows in partitions."""
+"""MixtureSVC on rows in blocks."""
 
 from dataclasses import fields, replace
 
@@ -21,7 +21,7 @@ from engine_data import (
 from localsvm import GradientMetric, MixtureSVC, load, save
 from localsvm.cluster import ParallelKMeans
 from localsvm.engine import Batches, Block, NotEnoughMemoryError, options
-from localsvm.engine._open import open_partitions
+from localsvm.engine._open import open_blocks
 from localsvm.estimators import PaperGate, SoftmaxGate
 from localsvm.estimators._mixture import fit as _mixture_fit, survey as _mixture_survey
 from localsvm.estimators._mixture.blocks import expectation
@@ -53,7 +53,7 @@ FORMS = [
 
 
 def fit(*arguments, parameters=None, **settings):
-    settings.setdefault("partition_rows", ROWS)
+    settings.setdefault("block_rows", ROWS)
     with options(**settings):
         return MixtureSVC(**COARSE | (parameters or {})).fit(*arguments)
 
@@ -98,7 +98,7 @@ def test_expectation_and_gate_are_those_in_memory(form):
     model = MixtureSVC(**CLOSE | form | {"n_regions": 6})
     with (
         options(),
-        open_partitions(model, Batches.of(X, y, weight, rows=ROWS), None, None) as rows,
+        open_blocks(model, Batches.of(X, y, weight, rows=ROWS), None, None) as rows,
     ):
         problem, start = start_of(model, rows)
         state, found = _expect_all(problem, start)
@@ -161,7 +161,7 @@ def test_duals_start_as_the_same_part_of_their_bounds():
     X, y, weight = rows_with_a_lonely_class()
     model = MixtureSVC(**CLOSE | {"n_regions": 4, "tol": 1e-3})
     batches = Batches.of(X, y, weight, rows=ROWS)
-    with options(), open_partitions(model, batches, None, None) as rows:
+    with options(), open_blocks(model, batches, None, None) as rows:
         problem, state = start_of(model, rows)
         solved = state.solved
         before = [solution.problem for solution in solved.solutions]
@@ -206,7 +206,7 @@ def start_of(model, rows):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_mixture_fit, "run_em", stop)
         with pytest.raises(StartedError) as raised:
-            model._fit_partitions(rows)
+            model._fit_blocks(rows)
     return raised.value.args
 
 

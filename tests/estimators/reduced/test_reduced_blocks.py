@@ -49,7 +49,7 @@ def kernel(request):
 
 
 def fit(*arguments, parameters=None, **settings):
-    settings.setdefault("partition_rows", ROWS)
+    settings.setdefault("block_rows", ROWS)
     with options(**settings):
         return ReducedSVC(**{"random_state": 0} | (parameters or {})).fit(*arguments)
 

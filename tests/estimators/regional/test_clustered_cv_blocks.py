@@ -16,7 +16,7 @@ SEARCH = ClusteredSVCCV(n_regions=[1, 5], Cs=[0.01, 0.3], cv=3, random_state=0)
 
 
 def fit(model, *arguments, **settings):
-    settings.setdefault("partition_rows", ROWS)
+    settings.setdefault("block_rows", ROWS)
     with options(**settings):
         return clone(model).fit(*arguments)
 

@@ -1,4 +1,4 @@
-"""ClusteredSVC on rows in partitions."""
+"""ClusteredSVC on rows in blocks."""
 
 import dask.array as da
 import dask.dataframe as dd
@@ -40,7 +40,7 @@ def small_solves(monkeypatch):
 
 
 def fit(*arguments, parameters=None, **settings):
-    settings.setdefault("partition_rows", ROWS)
+    settings.setdefault("block_rows", ROWS)
     with options(**settings):
         return ClusteredSVC(**MODEL | (parameters or {})).fit(*arguments)
 

@@ -19,7 +19,7 @@ def small_solves(monkeypatch):
 
 
 def fit(*arguments, parameters=None, **settings):
-    settings.setdefault("partition_rows", ROWS)
+    settings.setdefault("block_rows", ROWS)
     with options(**settings):
         return LocallyLinearSVC(**MODEL | (parameters or {})).fit(*arguments)
 

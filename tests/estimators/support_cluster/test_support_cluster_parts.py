@@ -1,4 +1,4 @@
-"""SupportClusterSVC on rows in partitions."""
+"""SupportClusterSVC on rows in blocks."""
 
 import dask.array as da
 import dask.dataframe as dd
@@ -21,14 +21,14 @@ from engine_data import (
 )
 from localsvm import SupportClusterSVC
 from localsvm.cluster import ThresholdClustering
-from localsvm.engine import Batches, UnreadablePartitionError, options
+from localsvm.engine import Batches, UnreadableBlockError, options
 from localsvm.estimators import NeighborSVC
 
 MODEL = {"n_clusters": 12, "random_state": 0}
 
 
 def fit(*arguments, **settings):
-    settings.setdefault("partition_rows", ROWS)
+    settings.setdefault("block_rows", ROWS)
     with options(**settings):
         return SupportClusterSVC(**MODEL).fit(*arguments)
 
@@ -175,7 +175,7 @@ def test_a_failed_fit_changes_nothing(tmp_path):
     content = bytearray(path.read_bytes())
     content[40] ^= 0xFF
     path.write_bytes(content)
-    with pytest.raises(UnreadablePartitionError):
+    with pytest.raises(UnreadableBlockError):
         model.fit(path, "label")
     np.testing.assert_array_equal(model.decision_function(X), before)
 

@@ -2,7 +2,6 @@
 
 from localsvm.engine._checkpoints._checkpoint import (
     Checkpoint as Checkpoint,
-    Statistics as Statistics,
 )
 from localsvm.engine._checkpoints._identity import (
     describe as describe,

@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm._plain_file import read_plain_file, write_plain_file
-
-# What functions of partitions return, and what can be written down.
-Statistics = dict[str, NDArray[Any]]
+from localsvm._record import Arrays
 
 _FORMAT, _VERSION = "checkpoint", 1
 _STORED = ("<f8", "<f4", "<i8", "<i4", "|u1")
@@ -43,13 +41,13 @@ class Checkpoint:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._check(description)
 
-    def load(self, name: str) -> Statistics | None:
+    def load(self, name: str) -> Arrays | None:
         """State of that name, or None."""
         path = self._path(name)
         if not path.exists():
             return None
         header, arrays = read_plain_file(path, _FORMAT, _VERSION)
-        state: Statistics = {}
+        state: Arrays = {}
         for key, kind in header["arrays"].items():
             if isinstance(kind, list):
                 state[key] = np.array(kind, dtype=str)
@@ -70,12 +68,12 @@ class Checkpoint:
         kept = {path.name for path in self.folder.glob("*")}
         return kept <= {self._path(name).name for name in ("description", "seed")}
 
-    def save(self, name: str, state: Statistics, *, now: bool = False) -> bool:
+    def save(self, name: str, state: Arrays, *, now: bool = False) -> bool:
         """Replace the state of that name, unless the last one is young."""
         if not now and not self.is_due:
             return False
         kinds: dict[str, Any] = {}
-        stored: Statistics = {}
+        stored: Arrays = {}
         for key, array in state.items():
             if array.dtype.kind == "U":
                 kinds[key] = array.tolist()

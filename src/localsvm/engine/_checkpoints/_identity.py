@@ -20,7 +20,7 @@ _LONGEST = 300
 
 
 def digest_block(block: Block) -> bytes:
-    """SHA-256 of the rows, labels and weights of a partition, 32 bytes.
+    """SHA-256 of the rows, labels and weights of a block, 32 bytes.
 
     O(bytes) of time, no copy.
     """
@@ -66,7 +66,7 @@ def describe(
                 f"{name}={value!r} cannot be recognised when a fit is resumed: {error} "
                 "Give a value that can be pickled, or fit without a checkpoint."
             ) from error
-    found["number of partitions"] = str(source.n_partitions)
+    found["number of blocks"] = str(source.n_blocks)
     found["number of columns"] = str(source.n_features)
     for position, name in enumerate(source.feature_names or ()):
         found[f"column {position}"] = name

@@ -8,22 +8,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.engine._checkpoints._checkpoint import Checkpoint, Statistics
+from localsvm._record import Arrays
+from localsvm.engine._checkpoints._checkpoint import Checkpoint
 from localsvm.engine._checkpoints._identity import digest_block
 from localsvm.engine._drivers import Merge, NumberedPart, merge_present
 from localsvm.engine._sources import Block, Source
 
 _NAME = "blocks"
-# In place of a digest: of a partition without rows, of a file without a stamp.
+# In place of a digest: of a block without rows, of a file without a stamp.
 _NOTHING = bytes(32)
 
 Digests = dict[int, bytes]
 
 
 class KnownBlocks:
-    """Digests of the partitions that a fit has read, in its checkpoint.
+    """Digests of the blocks that a fit has read, in its checkpoint.
 
-    A partition is digested when it is first read. A resumed fit that would not read it
+    A block is digested when it is first read. A resumed fit that would not read it
     again has to, once, to compare; unless it is part of a file that has been left
     alone.
 
@@ -47,7 +48,7 @@ class KnownBlocks:
                 self._stamps[number] = stamp.tobytes()
 
     def doubtful(self) -> list[NumberedPart]:
-        """Partitions of an earlier call that may have changed since."""
+        """Blocks of an earlier call that may have changed since."""
         return [
             (number, self._parts[number])
             for number, stamp in sorted(self._stamps.items())
@@ -55,7 +56,7 @@ class KnownBlocks:
         ]
 
     def has(self, parts: Iterable[NumberedPart]) -> bool:
-        """Whether all of these partitions have been read."""
+        """Whether all of these blocks have been read."""
         return all(number in self._digests for number, _ in parts)
 
     def note(self, number: int, digest: bytes | None) -> None:
@@ -71,7 +72,7 @@ class KnownBlocks:
         """Write all to the checkpoint, ahead of results that stem from them."""
         numbers = sorted(self._digests)
         stamps = [self._parts[number].stamp or _NOTHING for number in numbers]
-        state: Statistics = {
+        state: Arrays = {
             "numbers": np.array(numbers, dtype=np.int64),
             "digests": _as_array(self._digests[number] for number in numbers),
             "stamps": _as_array(stamps),
@@ -87,12 +88,12 @@ def _as_array(digests: Iterable[bytes]) -> NDArray[np.uint8]:
 def call_and_digest(
     block: Block, function: Callable[..., Any], *arguments: Any
 ) -> tuple[Digests, Any]:
-    """Digest of the partition, under its number, and ``function`` of it."""
+    """Digest of the block, under its number, and ``function`` of it."""
     return {block.number: digest_block(block)}, function(block, *arguments)
 
 
 def merge_digested(
     first: tuple[Digests, Any], second: tuple[Digests, Any], merge: Merge
 ) -> tuple[Digests, Any]:
-    """Join the digests of two groups of partitions, and their results by ``merge``."""
+    """Join the digests of two groups of blocks, and their results by ``merge``."""
     return first[0] | second[0], merge_present(first[1], second[1], merge)

@@ -21,11 +21,4 @@ from localsvm.engine._sources._source import (
     open_batches as open_batches,
     rows_dtype as rows_dtype,
 )
-from localsvm.engine._sources._spool import (
-    read_array as read_array,
-    read_rows as read_rows,
-    save_array as save_array,
-    spool as spool,
-    write_folder as write_folder,
-    write_rows as write_rows,
-)
+from localsvm.engine._sources._spool import spool as spool

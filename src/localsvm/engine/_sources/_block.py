@@ -1,4 +1,4 @@
-"""Rows of one partition, checked."""
+"""Rows of one block, checked."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Block:
 def make_block(
     X: Any, y: Any, sample_weight: Any, dtype: np.dtype[Any], place: str
 ) -> Block:
-    """Check the rows of a partition; an error says which partition it was.
+    """Check the rows of a block; an error says which block it was.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def make_block(
     dtype : dtype
         float32 or float64; the rows are converted to it.
     place : str
-        What the partition is called in errors.
+        What the block is called in errors.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Parquet files as partitions of row groups."""
+"""Parquet files as blocks of row groups."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from localsvm.engine._sources._columns import (
     number_type,
 )
 from localsvm.engine._sources._source import Part, Source
-from localsvm.exceptions import NotEnoughMemoryError, UnreadablePartitionError
+from localsvm.exceptions import NotEnoughMemoryError, UnreadableBlockError
 
 _MAGIC_BYTES = 4
 _LENGTH_BYTES = 4
@@ -88,7 +88,7 @@ class _File:
         with _named_errors(place, "; a fit with a checkpoint is resumed from there"):
             table = fragment.to_table(columns=columns.all, use_threads=False)
         if table.num_rows != count:
-            raise UnreadablePartitionError(
+            raise UnreadableBlockError(
                 f"{place} has {table.num_rows} rows; its file says {count}."
             )
         return table
@@ -113,7 +113,7 @@ def _named_errors(place: str, more: str = "") -> Iterator[None]:
             "with smaller row groups, or allow more memory."
         ) from error
     except (OSError, pyarrow.ArrowException) as error:
-        raise UnreadablePartitionError(
+        raise UnreadableBlockError(
             f"{place} cannot be read: {_sentence(error)} Replace the file{more}."
         ) from error
 
@@ -191,7 +191,7 @@ def is_dataset(X: Any) -> bool:
 
 
 def open_parquet(source: Any, y: Any, sample_weight: Any, rows: int) -> Source:
-    """Partitions of a Parquet file, a folder of them, or a dataset of pyarrow.
+    """Blocks of a Parquet file, a folder of them, or a dataset of pyarrow.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def open_parquet(source: Any, y: Any, sample_weight: Any, rows: int) -> Source:
 def open_queries(
     source: Any, features: Sequence[str] | None, n_features: int, rows: int
 ) -> Sequence[ParquetPart]:
-    """Partitions of rows to predict: columns besides the features do not matter.
+    """Blocks of rows to predict: columns besides the features do not matter.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where rows come from: numbered partitions that can be read again and again."""
+"""Where rows come from: numbered blocks that can be read again and again."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from localsvm.rows import Rows
 
 
 class Part(ABC):
-    """One partition: says where it is, and reads it.
+    """One block: says where it is, and reads it.
 
     It is small and can be pickled where a worker shall read it.
 
     Attributes
     ----------
     place : str
-        What the partition is called in errors.
+        What the block is called in errors.
     n_rows : int or None
         None if that is not known before it is read.
     """
@@ -42,14 +42,14 @@ class Part(ABC):
 
 @dataclass(frozen=True)
 class Source:
-    """Rows in partitions.
+    """Rows in blocks.
 
     Attributes
     ----------
     parts : sequence of Part
     n_features : int
     dtype : dtype
-        float32 or float64, the same in all partitions.
+        float32 or float64, the same in all blocks.
     feature_names : tuple of str or None
     """
 
@@ -59,8 +59,8 @@ class Source:
     feature_names: tuple[str, ...] | None = None
 
     @property
-    def n_partitions(self) -> int:
-        """Number of partitions."""
+    def n_blocks(self) -> int:
+        """Number of blocks."""
         return len(self.parts)
 
     @property
@@ -72,7 +72,7 @@ class Source:
 
     @property
     def largest_part(self) -> Part | None:
-        """Partition of most rows, None if no number is known."""
+        """Block of most rows, None if no number is known."""
         known = [part for part in self.parts if part.n_rows is not None]
         return max(known, key=lambda part: part.n_rows or 0, default=None)
 
@@ -229,7 +229,7 @@ class BatchForm:
         return block
 
     def source(self, parts: Sequence[Part]) -> Source:
-        """Partitions of such batches."""
+        """Blocks of such batches."""
         return Source(parts, self.n_features, self.dtype, self.names)
 
 
@@ -254,7 +254,7 @@ class _BatchPart(Part):
 
 
 def open_batches(batches: Batches) -> Source:
-    """Partitions of :class:`Batches`; the first is read to see what they are like."""
+    """Blocks of :class:`Batches`; the first is read to see what they are like."""
     form = BatchForm.of(batches.read(0))
     numbers = range(batches.n_batches)
     return form.source([_BatchPart(batches, number, form) for number in numbers])

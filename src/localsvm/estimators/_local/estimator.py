@@ -187,14 +187,14 @@ class LocalSVC(BaseLocalSVC):
     distinct rows with sample times class weights, if it takes any. Neighbourhoods of
     one class answer as they do without.
 
-    Rows in partitions, dense ones, are brought together in cells of a k-d tree, about
-    as large as the largest partition. Centres are found in each cell by itself, which
+    Rows in blocks, dense ones, are brought together in cells of a k-d tree, about
+    as large as the largest block. Centres are found in each cell by itself, which
     makes some more of them. Neighbourhoods are the exact nearest rows of all cells: a
     cell is searched if its box is nearer to a centre than the k-th row found so far.
     With few columns that concerns cells next to each other; with many, most of them,
-    and larger partitions pay. With one cell the model is that of the rows in memory,
+    and larger blocks pay. With one cell the model is that of the rows in memory,
     bit for bit, but for the rounding of sums of weights ("balanced") and of the
-    variance ("scale") if there are several partitions. A worker needs memory for two
+    variance ("scale") if there are several blocks. A worker needs memory for two
     cells with their trees, and the rows beyond the border. ``metric``, ``shrink``,
     ``max_time``, a search of one's own and polynomials of degree two and more need all
     rows in memory.
@@ -300,7 +300,7 @@ class LocalSVC(BaseLocalSVC):
             gamma_factors=sorted(float(factor) for factor in grid["gamma"]),
         )
 
-    def _fit_partitions(self, blocks: Blocks) -> None:
+    def _fit_blocks(self, blocks: Blocks) -> None:
         """Algorithm 1 in cells of rows that lie together."""
         self._check_for_blocks()
         blocks.require_memory(cell_need(self.n_neighbors, self.n_assigned))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from localsvm.engine import is_lazy, is_partitioned
+from localsvm.engine import is_in_blocks, is_lazy
 from localsvm.estimators._base import BaseLocalClassifier
 from localsvm.estimators._metric import in_columns
 from localsvm.estimators._mixture.model import MixtureModel
@@ -59,7 +59,7 @@ class BaseMixture(BaseLocalClassifier):
         Eq. 6 divided by its sum over the classes. It is a model of the margin, not
         calibrated; :class:`~sklearn.calibration.CalibratedClassifierCV` is.
         """
-        if is_partitioned(X) and not is_lazy(X):
+        if is_in_blocks(X) and not is_lazy(X):
             return self._answer_blocks("predict_proba", X)
         X = self._check_query_rows(X)
         return self._fitted_model().probabilities(X, self.n_jobs)

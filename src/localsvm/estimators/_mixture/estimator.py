@@ -303,7 +303,7 @@ class MixtureSVC(BaseMixture):
         )
         gate_of(self.gate)._check_parameters()
 
-    def _fit_partitions(self, blocks: Blocks) -> None:
+    def _fit_blocks(self, blocks: Blocks) -> None:
         """Figure 2: start from clusters, then E-steps and M-steps in turn."""
         if not blocks.is_in_memory:
             require_no_metric(self)

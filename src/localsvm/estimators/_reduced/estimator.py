@@ -264,7 +264,7 @@ class ReducedSVC(BaseLocalClassifier):
                 f"kernel={self.kernel!r} instead."
             )
 
-    def _fit_partitions(self, rows: Blocks) -> None:
+    def _fit_blocks(self, rows: Blocks) -> None:
         if self.reduction is None and not rows.is_in_memory:
             raise ValueError(
                 "reduction=None needs all rows in memory; for rows in blocks use "

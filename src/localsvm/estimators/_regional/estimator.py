@@ -239,7 +239,7 @@ class ClusteredSVC(BaseClusteredSVC):
             C=real(0) | one_of("scale"),
         )
 
-    def _fit_partitions(self, blocks: Blocks) -> None:
+    def _fit_blocks(self, blocks: Blocks) -> None:
         self._fit_record(blocks)
 
     def _fit_record(self, blocks: Blocks) -> RegionalFit:

@@ -220,7 +220,7 @@ class LocallyLinearSVC(BaseRegionalSVC):
             C=real(0) | one_of("scale"),
         )
 
-    def _fit_partitions(self, blocks: Blocks) -> None:
+    def _fit_blocks(self, blocks: Blocks) -> None:
         options = self._fit_options(blocks)
         # The sample has more rows than there are anchors, or all distinct ones.
         survey, labels = self._survey(blocks, self.n_regions, options, sampled=True)

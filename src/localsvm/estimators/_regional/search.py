@@ -203,7 +203,7 @@ n_support_, fit_report_
             n_regions=integer(1) | one_of("auto") | list_of(integer(1)),
         )
 
-    def _fit_partitions(self, blocks: Blocks) -> None:
+    def _fit_blocks(self, blocks: Blocks) -> None:
         options = self._fit_options(blocks)
         survey, labels = self._survey(blocks, self._most_regions, options)
         mean = survey.mean_squared_norm

@@ -195,8 +195,8 @@ def _solve_in_passes(
     blocks.require_memory_of(
         memory_of_a_pass(blocks, settings.n_nearest, problem),
         int(problem.sizes.max()),
-        "A pass over the largest partition",
-        "Use smaller partitions, fewer regions or allow more memory.",
+        "A pass over the largest block",
+        "Use smaller blocks, fewer regions or allow more memory.",
     )
     solution = BlockSolver(blocks, problem, options.clock).run()
     model = _model(solution, settings, blocks.dtype)

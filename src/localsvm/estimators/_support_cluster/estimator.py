@@ -286,7 +286,7 @@ class SupportClusterSVC(BaseSupportCluster):
             max_time=one_of(None) | real(0),
         )
 
-    def _fit_partitions(self, rows: Blocks) -> None:
+    def _fit_blocks(self, rows: Blocks) -> None:
         """Section 2.2: cluster each class, then learn on the clusters."""
         options = self._options(seed=rows.seed(self._draw_seed))
         classes = self.classes_ if rows.is_in_memory else None

@@ -43,7 +43,7 @@ class _Ends(Array):
             raise ValueError(f"{place} has a low end above its high end.")
 
 
-# Not known of models of rows in partitions, nor in files of earlier versions.
+# Not known of models of rows in blocks, nor of summaries.
 RANGES: Fields = {
     "feature_range_": Sometimes(_Ends()),
     "integer_features_": Sometimes(Array((np.bool_,), "columns")),

@@ -1,4 +1,4 @@
-"""What a function of a block returns: a small record that can be merged and saved."""
+"""What a function of some rows returns: a small record that is merged and saved."""
 
 from __future__ import annotations
 
