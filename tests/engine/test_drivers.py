@@ -127,11 +127,11 @@ def test_sums_have_the_same_bits_everywhere(client):
 
 def test_a_function_must_say_which_record_it_returns():
     X, y, _ = make_rows(20)
-    with open_blocks(Method(), Batches.of(X, y, rows=10), None, None) as rows:
-        with pytest.raises(
-            TypeError, match="in_words must be annotated with the Record"
-        ):
-            rows.reduce(in_words, stage="sum")
+    with (
+        open_blocks(Method(), Batches.of(X, y, rows=10), None, None) as rows,
+        pytest.raises(TypeError, match="in_words must be annotated with the Record"),
+    ):
+        rows.reduce(in_words, stage="sum")
 
 
 def test_tasks_are_named_after_method_stage_and_number(client):
