@@ -223,7 +223,7 @@ def test_columns_of_dask_must_have_the_chunks_of_the_rows():
         blocks_of(frame, "e")
 
 
-def test_what_is_partitioned():
+def test_what_is_in_blocks():
     for X in ("rows.parquet", iter([]), Batches(len, 1), da.ones((2, 2))):
         assert is_in_blocks(X)
     for X in (np.ones((2, 2)), [[1.0]], pd.DataFrame(), sparse.csr_array((2, 2))):

@@ -100,7 +100,7 @@ def test_batches_widen_the_range():
     assert not model.integer_features_.any()
 
 
-def test_the_range_of_partitions_and_summaries_is_not_known():
+def test_the_range_of_blocks_and_summaries_is_not_known():
     X, y = make_rows()
     model = SupportClusterSVC(4, random_state=0).fit(X, y)
     summary = model.summary_

@@ -312,7 +312,7 @@ def test_files_of_earlier_steps_are_removed(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_partitions_without_rows_weight_or_a_class():
+def test_blocks_without_rows_weight_or_a_class():
     batches, X, y, weight = uneven_batches(*make_rows())
     close = CLOSE | {"class_weight": {"ash": 0.0, "birch": 2.0, "cedar": 1.0}}
     parts = fit(batches, parameters=close)
@@ -325,7 +325,7 @@ def test_partitions_without_rows_weight_or_a_class():
         fit(Batches.of(X, y, 0 * weight, rows=ROWS))
 
 
-def test_partition_of_which_all_rows_are_set_aside():
+def test_block_of_which_all_rows_are_set_aside():
     X, y, _ = make_rows(300, n_classes=2)
     early = {"early_stopping": True, "validation_fraction": 0.4}
 
@@ -405,7 +405,7 @@ def test_what_cannot_be_done_is_said(tmp_path):
         fit(path, "label", "weight", memory_limit="1MB")
 
 
-def test_model_file_of_a_fit_to_partitions(tmp_path):
+def test_model_file_of_a_fit_to_blocks(tmp_path):
     X, y, weight = make_rows()
     model = fit(Batches.of(X, y, weight, rows=200))
     save(model, tmp_path / "model")
@@ -417,7 +417,7 @@ def test_model_file_of_a_fit_to_partitions(tmp_path):
     )
 
 
-def test_partitions_far_from_the_origin_have_the_scale_of_all_rows():
+def test_blocks_far_from_the_origin_have_the_scale_of_all_rows():
     rng = np.random.default_rng(0)
     X = 1e9 + rng.standard_normal((300, 2))
     y = (X[:, 0] > 1e9).astype(int)
@@ -430,7 +430,7 @@ def test_partitions_far_from_the_origin_have_the_scale_of_all_rows():
     assert merged.spread == pytest.approx(expected, rel=1e-6)
 
 
-def test_few_kinds_of_rows_in_partitions_need_no_rows_to_stop_by(monkeypatch):
+def test_few_kinds_of_rows_in_blocks_need_no_rows_to_stop_by(monkeypatch):
     monkeypatch.setattr(_mixture_survey, "_EARLY_STOPPING_ROWS", 100)
     X = np.repeat([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], 100, axis=0)
     y = np.repeat([0, 1, 1], 100)

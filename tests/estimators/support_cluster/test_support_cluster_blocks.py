@@ -44,7 +44,7 @@ def data(request):
     return make_rows(dtype=request.param)
 
 
-def test_one_partition_is_the_fit_in_memory(data):
+def test_one_block_is_the_fit_in_memory(data):
     X, y, weight = data
     expected = SupportClusterSVC(**MODEL).fit(X, y, weight)
     assert same_bits(fit(Batches.of(X, y, weight, rows=len(y))), expected)
@@ -75,7 +75,7 @@ def test_every_row_is_counted_once(data):
     np.testing.assert_allclose(found.covariance, expected.covariance, atol=1e-12)
 
 
-def test_many_partitions_do_not_make_clusters_much_wider():
+def test_many_blocks_do_not_make_clusters_much_wider():
     X = np.random.default_rng(0).standard_normal((6400, 4))
     y = (X[:, 0] > 0).astype(int)
     model = SupportClusterSVC(n_clusters=20, random_state=0)
@@ -142,7 +142,7 @@ def test_sparse_rows():
     np.testing.assert_allclose(csr.decision_function(X), dense.decision_function(X))
 
 
-def test_partitions_without_rows_weight_or_a_class(data):
+def test_blocks_without_rows_weight_or_a_class(data):
     batches, X, y, weight = uneven_batches(*data)
     model = fit(batches)
     assert model.classes_.tolist() == ["ash", "birch", "cedar"]
@@ -191,7 +191,7 @@ def test_scales_are_warned_of(data):
         fit(Batches.of(X * [1, 1, 1, 5e3], y, rows=ROWS))
 
 
-def test_methods_without_partitions_say_so(tmp_path):
+def test_methods_without_blocks_say_so(tmp_path):
     path = write_parquet(tmp_path / "rows.parquet", *make_rows()[:2])
     with pytest.raises(TypeError, match=r"NeighborSVC takes rows in memory; .*parq"):
         NeighborSVC().fit(path, "label")
@@ -270,7 +270,7 @@ def _curved(seed):
     return X, (level + 0.3 * rng.standard_normal(20_000) > 0).astype(int)
 
 
-def test_partitions_are_about_as_accurate_as_rows_in_memory():
+def test_blocks_are_about_as_accurate_as_rows_in_memory():
     losses = []
     for X, y in [make(seed) for make in (_lumpy, _curved) for seed in range(4)]:
         train, test = slice(14_000), slice(14_000, None)

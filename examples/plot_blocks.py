@@ -3,7 +3,7 @@ Rows that do not fit into memory
 ================================
 
 The same estimator, the same answer, from rows on the disk: a folder of Parquet files is
-read partition by partition, under a memory limit that is checked before the fit starts.
+read block by block, under a memory limit that is checked before the fit starts.
 The model is that of the fit in memory to the solver's tolerance, and the state of a fit
 that is interrupted is kept.
 """

@@ -131,7 +131,7 @@ def test_files_are_removed(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_partitions_of_unknown_size():
+def test_blocks_of_unknown_size():
     X, y, weight = make_rows()
     rows = da.from_array(X, chunks=(ROWS, 4))
     rows, labels, weights = (
@@ -150,7 +150,7 @@ def test_automatic_number_of_regions_is_that_in_memory():
     assert whole.n_regions_ == 30
 
 
-def test_partitions_without_rows_weight_or_a_class(small_solves):
+def test_blocks_without_rows_weight_or_a_class(small_solves):
     batches, X, y, weight = uneven_batches(*make_rows())
     parts = fit(batches)
     whole = ClusteredSVC(**MODEL).fit(X, y, weight)
@@ -162,7 +162,7 @@ def test_partitions_without_rows_weight_or_a_class(small_solves):
 
 
 @pytest.mark.parametrize("form", [{}, {"multi_class": "crammer_singer"}], ids=str)
-def test_partitions_of_a_few_rows(form):
+def test_blocks_of_a_few_rows(form):
     X, y, weight = make_rows(120, n_classes=4)
     few = {"n_regions": 3, "tol": 1e-4} | form
     parts = fit(Batches.of(X, y, weight, rows=2), parameters=few)
@@ -260,7 +260,7 @@ def test_memory_of_many_weights_is_checked(monkeypatch):
         fit(batches, memory_limit="100GB")
 
 
-def test_model_file_of_a_fit_to_partitions(tmp_path):
+def test_model_file_of_a_fit_to_blocks(tmp_path):
     X, y, weight = make_rows()
     model = fit(Batches.of(X, y, weight, rows=ROWS))
     save(model, tmp_path / "model")

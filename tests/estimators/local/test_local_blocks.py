@@ -90,7 +90,7 @@ def data(request):
         {"n_neighbors": 500},
     ],
 )
-def test_one_partition_is_the_fit_in_memory(data, settings):
+def test_one_block_is_the_fit_in_memory(data, settings):
     X, y, weight = data
     X[7], y[7] = X[3], "birch"
     X[400:420] = X[:20]
@@ -99,7 +99,7 @@ def test_one_partition_is_the_fit_in_memory(data, settings):
     same_model(fit(batches(X, y, weight, len(y)), model=model), expected)
 
 
-def test_one_cell_of_many_partitions_is_the_fit_in_memory(data):
+def test_one_cell_of_many_blocks_is_the_fit_in_memory(data):
     X, y, weight = data
     X[400:420] = X[:20]
     model = {"n_neighbors": 150, "random_state": 0}
@@ -188,7 +188,7 @@ def test_weight_two_is_the_row_twice():
     assert same_bits(*models)
 
 
-def test_width_of_all_partitions():
+def test_width_of_all_blocks():
     X, y, weight = make_rows()
     X += 3 * (y == "ash")[:, np.newaxis]
     order = np.argsort(y, kind="stable")
@@ -224,7 +224,7 @@ def test_covtype_is_learned_as_in_memory():
     assert abs(parts.score(X[20_000:], y[20_000:]) - expected) < 0.01
 
 
-def test_partitions_without_rows_weight_or_a_class(data):
+def test_blocks_without_rows_weight_or_a_class(data):
     X, y, weight = data
     order = np.argsort(y, kind="stable")
     X, y, weight = X[order], y[order], weight[order]
@@ -306,7 +306,7 @@ def test_an_interrupted_fit_goes_on(stage, tmp_path, monkeypatch):
         ({"C": -1}, "The 'C' parameter of LocalSVC must be"),
     ],
 )
-def test_what_partitions_cannot_do_is_refused(settings, message):
+def test_what_blocks_cannot_do_is_refused(settings, message):
     X, y, _ = make_rows()
     with pytest.raises(ValueError, match=message):
         fit(batches(X, y), model=MODEL | settings)
@@ -324,7 +324,7 @@ def test_other_rows_are_refused():
         fit(batches(X * [1, 1, 1, 5e3], y))
 
 
-def test_a_partition_that_does_not_fit_is_refused(tmp_path):
+def test_a_block_that_does_not_fit_is_refused(tmp_path):
     path = write_parquet(tmp_path / "rows.parquet", *make_rows()[:2])
     with pytest.raises(NotEnoughMemoryError, match=r"row group 0\) needs .* 16 copies"):
         fit(path, "label", memory_limit=1000)
