@@ -340,13 +340,13 @@ def test_what_cannot_be_done_is_said(tmp_path):
 
 
 def test_rows_that_are_to_enter_are_counted_first(kernel, monkeypatch):
-    from localsvm.engine import _blocks as _partitions
+    from localsvm.engine import _blocks
     from localsvm.engine._memory import MemoryRoom
 
     def room(_):
         return MemoryRoom(1e9 + 50_000, 1e9, "memory_limit")
 
-    monkeypatch.setattr(_partitions, "room_of_process", room)
+    monkeypatch.setattr(_blocks, "room_of_process", room)
     X, y, _ = make_rows(2000)
     message = r"of rows with a dual .* bytes\), but 50 kB are left"
     if kernel["kernel"] == "rbf":
