@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1] / "src" / "localsvm"
 STUB = ROOT / "_core.pyi"
-HOUSE = ("estimators", "passes", "engine", "cluster", "solvers", "rows")
+HOUSE = ("estimators", "passes", "engine", "cluster", "solvers", "state", "rows")
 FOLDERS = sorted(
     folder
     for name in HOUSE

@@ -22,7 +22,10 @@ MODULES = [
     for module in pkgutil.walk_packages(localsvm.__path__, "localsvm.")
 ]
 # Layers that serve the estimators, not users.
-INTERNAL = ("localsvm.rows", "localsvm.passes")
+INTERNAL = (
+    *("localsvm.rows", "localsvm.passes", "localsvm.state"),
+    "localsvm.cluster.state",
+)
 PUBLIC = [
     getattr(module, name)
     for module in (localsvm, *MODULES)
@@ -43,6 +46,19 @@ def test_submodules_are_imported_when_they_are_used():
     subprocess.run([sys.executable, "-c", code], check=True)
     with pytest.raises(AttributeError, match="has no attribute 'NeighborSVC'"):
         localsvm.NeighborSVC  # noqa: B018
+
+
+def test_state_is_imported_when_a_file_is_read():
+    code = (
+        "import sys, localsvm, localsvm.estimators, localsvm.cluster, localsvm.data; "
+        "assert not [name for name in sys.modules if name.startswith('localsvm.') "
+        "and name.endswith('state')]; "
+        "localsvm.load(sys.argv[1]); "
+        "assert 'localsvm.estimators._staged.state' in sys.modules"
+    )
+    golden = Path(__file__).parent / "export" / "golden"
+    path = min(golden.glob("soft-classes-*.lsvm"))
+    subprocess.run([sys.executable, "-c", code, str(path)], check=True)
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)

@@ -14,7 +14,14 @@ import test_checks
 import test_estimator_checks
 from localsvm import estimators, export
 from localsvm.cli._methods import AUTO, Method, make_estimator
-from localsvm.estimators import DEFAULT_METHOD, METHODS, method_named, method_of
+from localsvm.estimators import (
+    DEFAULT_METHOD,
+    METHODS,
+    method_named,
+    method_of,
+    specs_of_family,
+)
+from localsvm.estimators._regional import state as regional_state
 from localsvm.export._onnx._answer import known_estimators
 from localsvm.inspect import explain, region_table
 from localsvm.tune._methods import METHODS as CANDIDATES
@@ -57,6 +64,24 @@ def test_folder_is_that_of_the_family(method):
     assert method.estimator.__module__.startswith(
         f"localsvm.estimators._{method.family}."
     )
+
+
+def _is_declared(method):
+    return method.estimator in {spec.cls for spec in specs_of_family(method.family)}
+
+
+@each_method
+def test_state_is_declared_in_the_folder_of_the_family(method):
+    assert _is_declared(method)
+
+
+def test_missing_state_is_noticed(monkeypatch):
+    method = method_named("clustered")
+    others = [spec for spec in regional_state.SPECS if spec.cls is not method.estimator]
+    monkeypatch.setattr(regional_state, "SPECS", tuple(others))
+    assert not _is_declared(method)
+    with pytest.raises(ModuleNotFoundError, match="_nobody"):
+        specs_of_family("nobody")
 
 
 @each_method

@@ -3,24 +3,20 @@
 from localsvm.estimators._local import (
     BaseLocalSVC as BaseLocalSVC,
     GlobalModel as GlobalModel,
-    LocalModel as LocalModel,
     LocalSVC,
     LocalSVCCV,
-    NeighborIndex as NeighborIndex,
     NeighborSVC,
     Router as Router,
 )
 from localsvm.estimators._mixture import (
     CenterGate as CenterGate,
     LinearGate as LinearGate,
-    MixtureModel as MixtureModel,
     MixtureSVC,
     PaperGate,
     SoftmaxGate,
     TwoLevelGate as TwoLevelGate,
 )
 from localsvm.estimators._reduced import (
-    ReducedModel as ReducedModel,
     ReducedSVC,
     Reduction,
 )
@@ -39,18 +35,16 @@ from localsvm.estimators._registry import (
     MethodInfo as MethodInfo,
     method_named as method_named,
     method_of as method_of,
+    specs_of_family as specs_of_family,
 )
 from localsvm.estimators._staged import (
     Preparation as Preparation,
     QuantileMap as QuantileMap,
-    StagedModel as StagedModel,
     StagedSVC,
 )
 from localsvm.estimators._support_cluster import (
     ClusterMachine as ClusterMachine,
-    SupportClusterFit as SupportClusterFit,
     SupportClusterSVC,
-    as_gaussians as as_gaussians,
 )
 
 __all__ = [

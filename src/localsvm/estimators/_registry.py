@@ -7,7 +7,8 @@ entered once, and ``tests/test_registry.py`` says what else it needs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from localsvm.estimators._local import LocalSVC, LocalSVCCV, NeighborSVC
 from localsvm.estimators._mixture import MixtureSVC
@@ -19,6 +20,9 @@ from localsvm.estimators._regional import (
 )
 from localsvm.estimators._staged import StagedSVC
 from localsvm.estimators._support_cluster import SupportClusterSVC
+
+if TYPE_CHECKING:
+    from localsvm.state import Spec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,3 +231,21 @@ def method_of(estimator: Any) -> MethodInfo | None:
     return next(
         (known[each] for each in type(estimator).__mro__ if each in known), None
     )
+
+
+def specs_of_family(family: str) -> tuple[Spec, ...]:
+    """Return what model files keep of the methods of a family.
+
+    Parameters
+    ----------
+    family : str
+        Folder of the methods, without the underscore.
+
+    Returns
+    -------
+    tuple of Spec
+        As ``state.py`` in that folder declares; imported now, since only files need it.
+    """
+    module = import_module(f"localsvm.estimators._{family}.state")
+    specs: tuple[Spec, ...] = module.SPECS
+    return specs

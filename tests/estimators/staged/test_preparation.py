@@ -9,8 +9,12 @@ from sklearn.preprocessing import StandardScaler
 
 from conftest import STORAGES, store
 from localsvm import GradientMetric
-from localsvm.estimators._staged import preparation as _preparation
-from localsvm.estimators._staged.preparation import SCALINGS, Preparation, QuantileMap
+from localsvm.estimators._staged.preparation import (
+    SCALINGS,
+    Preparation,
+    QuantileMap,
+    model as _preparation,
+)
 from localsvm.rows._records import Rows
 from oracles import preparation as oracle
 

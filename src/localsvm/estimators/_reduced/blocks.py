@@ -14,12 +14,6 @@ from localsvm._threads import single_threaded_libraries
 from localsvm.cluster import PDDP, copy_for, hard_labels
 from localsvm.engine import Block, Labels, Record
 from localsvm.estimators._reduced.model import kernel_sums
-from localsvm.estimators._reduced.opening import (
-    Seen,
-    open_groups,
-    open_most,
-    split_group,
-)
 from localsvm.estimators._reduced.records import (
     ActiveRows,
     BlockRows,
@@ -33,12 +27,16 @@ from localsvm.estimators._reduced.records import (
     stack,
 )
 from localsvm.estimators._reduced.reduction import (
+    Seen,
     TwoClassRows,
     first_representative,
     hinge_loss,
     largest_violation,
     make_units,
+    open_groups,
+    open_most,
     signs_of_tasks,
+    split_group,
     unit_duals,
 )
 from localsvm.estimators._reduced.settings import ReductionSettings

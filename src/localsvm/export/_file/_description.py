@@ -12,8 +12,7 @@ from localsvm._plain_file import (
     refusing_depth,
 )
 from localsvm.export._file._model_file import FORMAT, VERSION, check_header
-from localsvm.export._file._store import Source
-from localsvm.export._file._values import read_value
+from localsvm.state import Source, read_value
 
 
 @dataclass(frozen=True)

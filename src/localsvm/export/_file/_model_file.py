@@ -17,10 +17,8 @@ from localsvm._plain_file import (
     write_plain_file,
 )
 from localsvm.data import RowSketch
-from localsvm.export._file._objects import read_object, write_object
-from localsvm.export._file._of_rows import ROW_SKETCH
-from localsvm.export._file._specs import find_spec
-from localsvm.export._file._store import Dims, Sink, Source
+from localsvm.data.state import ROW_SKETCH
+from localsvm.state import Dims, Sink, Source, find_spec, read_object, write_object
 
 FORMAT = "model"
 VERSION = 2
@@ -111,6 +109,7 @@ def save(
     >>> bool((loaded.decision_function(X) == model.decision_function(X)).all())
     True
     """
+    _fill_table()
     text = json.dumps(notes, allow_nan=False)
     if len(text) > _LONGEST_NOTES:
         raise ValueError(
@@ -179,6 +178,7 @@ def load_file(path: str | os.PathLike[str]) -> ModelFile:
     --------
     describe_file : Reads all but the arrays.
     """
+    _fill_table()
     whole = load_plain_file(path, FORMAT, VERSION)
     header = whole.header
     with prefix_errors(path), refusing_depth():
@@ -201,3 +201,10 @@ def check_header(header: dict[str, Any]) -> None:
         )
     if not isinstance(header["scikit_learn"], str):
         raise ValueError(f"it was written with {header['scikit_learn']!r:.60}.")
+
+
+def _fill_table() -> None:
+    # It imports all families, which a command that reads no model does not need.
+    from localsvm.export._file._table import fill_table
+
+    fill_table()

@@ -16,11 +16,21 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from localsvm.export._file._common import COLUMNS
-from localsvm.export._file._fields import Classes, Field, Word, floats
-from localsvm.export._file._objects import Part, classes_of
-from localsvm.export._file._specs import Record, Several, Spec
-from localsvm.export._file._store import Dims, Sink, Source
+from localsvm.state import (
+    COLUMNS,
+    Classes,
+    Dims,
+    Field,
+    Part,
+    Record,
+    Several,
+    Sink,
+    Source,
+    Spec,
+    Word,
+    classes_of,
+    floats,
+)
 
 _INNER = ("classifier", "linear", "pipeline")
 

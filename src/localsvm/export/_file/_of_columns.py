@@ -14,17 +14,22 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import FunctionTransformer
 
-from localsvm.export._file._common import COLUMNS
-from localsvm.export._file._fields import Field, Flag, Sometimes
-from localsvm.export._file._objects import (
+from localsvm.state import (
+    COLUMNS,
+    Dims,
+    Field,
+    Flag,
+    Sink,
+    Sometimes,
+    Source,
+    Spec,
     columns_of,
     read_object,
+    read_value,
     width_of,
     write_object,
+    write_value,
 )
-from localsvm.export._file._specs import Spec
-from localsvm.export._file._store import Dims, Sink, Source
-from localsvm.export._file._values import read_value, write_value
 
 _KINDS = ("transformer", "pipeline")
 _WORDS = ("drop", "passthrough")

@@ -14,11 +14,17 @@ from numpy.typing import NDArray
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
-from localsvm.export._file._common import COLUMNS
-from localsvm.export._file._fields import Array, Field
-from localsvm.export._file._specs import Spec
-from localsvm.export._file._store import Dims, Sink, Source
-from localsvm.export._file._values import read_value, write_value
+from localsvm.state import (
+    COLUMNS,
+    Array,
+    Dims,
+    Field,
+    Sink,
+    Source,
+    Spec,
+    read_value,
+    write_value,
+)
 
 
 def _kind_of(value: Any) -> str:

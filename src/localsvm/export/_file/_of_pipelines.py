@@ -7,16 +7,19 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from localsvm.export._file._fields import Field
-from localsvm.export._file._objects import (
+from localsvm.state import (
+    Dims,
+    Field,
+    Sink,
+    Source,
+    Spec,
     columns_of,
+    find_spec,
     read_object,
     remedy_for,
     width_of,
     write_object,
 )
-from localsvm.export._file._specs import Spec, find_spec
-from localsvm.export._file._store import Dims, Sink, Source
 
 _KINDS = ("transformer", "pipeline", "classifier", "linear", "calibrated")
 _EMPTY = (None, "passthrough")

@@ -14,7 +14,7 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
-from localsvm.export._file._specs import Spec
+from localsvm.state import Spec
 
 
 def _attributes(value: Any) -> dict[str, Any]:

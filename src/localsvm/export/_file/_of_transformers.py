@@ -1,4 +1,4 @@
-"""Transformers: ours, and those of scikit-learn that map by public attributes."""
+"""Transformers of scikit-learn that map by public attributes."""
 
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from localsvm.estimators import GradientMetric
-from localsvm.export._file._common import COLUMNS
-from localsvm.export._file._fields import (
+from localsvm.state import (
+    COLUMNS,
+    Fields,
     Maybe,
-    Report,
+    Spec,
     Told,
     Whole,
-    doubles,
     floats,
 )
-from localsvm.export._file._specs import Fields, Spec
 
 
 def _n_components(value: Any) -> int:
@@ -45,16 +43,6 @@ _PRINCIPAL: Fields = {
 }
 
 SPECS = (
-    Spec(
-        GradientMetric,
-        "transformer",
-        {
-            **COLUMNS,
-            "components_": doubles("columns", "columns"),
-            "importances_": doubles("columns", low=0),
-            "fit_report_": Report(),
-        },
-    ),
     _scaler(
         StandardScaler,
         mean_=Maybe(_COLUMN),

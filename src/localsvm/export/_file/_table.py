@@ -2,43 +2,41 @@
 
 from __future__ import annotations
 
+from functools import cache
+
+from localsvm.cluster import state as of_clusters
+from localsvm.data import state as of_tables
+from localsvm.estimators import METHODS, specs_of_family
 from localsvm.export._file import (
     _of_calibration,
-    _of_clusterers,
     _of_columns,
     _of_encoders,
-    _of_exact,
-    _of_local,
-    _of_mixtures,
+    _of_linear,
     _of_pipelines,
-    _of_regions,
-    _of_searches,
     _of_splitters,
-    _of_stages,
-    _of_summaries,
-    _of_tables,
     _of_transformers,
 )
-from localsvm.export._file._specs import Spec
+from localsvm.kernels import state as of_kernels
+from localsvm.state import enter_specs
 
-SPECS: dict[str, Spec] = {
-    spec.name: spec
-    for module in (
-        _of_calibration,
-        _of_clusterers,
-        _of_columns,
-        _of_encoders,
-        _of_exact,
-        _of_local,
-        _of_mixtures,
-        _of_pipelines,
-        _of_regions,
-        _of_searches,
-        _of_splitters,
-        _of_stages,
-        _of_summaries,
-        _of_tables,
-        _of_transformers,
-    )
-    for spec in module.SPECS
-}
+_DECLARED = (
+    of_clusters,
+    of_kernels,
+    of_tables,
+    _of_calibration,
+    _of_columns,
+    _of_encoders,
+    _of_linear,
+    _of_pipelines,
+    _of_splitters,
+    _of_transformers,
+)
+
+
+@cache
+def fill_table() -> None:
+    """Enter all that is declared: of every family of methods, and of what they use."""
+    for family in dict.fromkeys(method.family for method in METHODS):
+        enter_specs(specs_of_family(family))
+    for module in _DECLARED:
+        enter_specs(module.SPECS)

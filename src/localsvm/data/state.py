@@ -1,4 +1,4 @@
-"""The encoder of tables: what it has learnt of each column."""
+"""What a model file keeps of tables: of each column, and of the rows of the fit."""
 
 from __future__ import annotations
 
@@ -8,29 +8,35 @@ from typing import Any
 import numpy as np
 
 from localsvm.data import (
+    MOST_BYTES,
+    MOST_PROBES,
     BooleanColumn,
     CategoryColumn,
     DateColumn,
     DroppedColumn,
     NumberColumn,
+    RowSketch,
     TableEncoder,
     TextColumn,
 )
-from localsvm.export._file._common import COLUMNS
-from localsvm.export._file._fields import (
+from localsvm.state import (
+    COLUMNS,
     Array,
+    Dims,
+    Either,
     Field,
     Flag,
     Maybe,
     Number,
+    Record,
+    Several,
     Sometimes,
+    Spec,
     Text,
     Whole,
     Word,
     doubles,
 )
-from localsvm.export._file._specs import Either, Record, Several, Spec
-from localsvm.export._file._store import Dims
 
 _LONGEST_N_GRAM = 100
 _SCALED: dict[str, Field] = {
@@ -113,6 +119,29 @@ def _width(encoder: Any) -> int:
     return len(encoder.column_of_feature_)
 
 
+def _make_sketch(**values: Any) -> RowSketch:
+    sketch = RowSketch(**values)
+    if not 1 <= len(sketch.bits) <= MOST_BYTES:
+        raise ValueError(
+            f"fitted_rows.bits has {len(sketch.bits)} bytes; expected 1 to "
+            f"{MOST_BYTES}."
+        )
+    if sketch.n_repeated > sketch.n_rows:
+        raise ValueError(
+            f"fitted_rows.n_repeated is {sketch.n_repeated}; expected at most "
+            f"{sketch.n_rows}, the number of rows."
+        )
+    return sketch
+
+
+ROW_SKETCH = Record(
+    _make_sketch,
+    bits=Array((np.uint8,), "bytes"),
+    n_rows=Whole(1),
+    n_repeated=Whole(0),
+    n_probes=Whole(1, MOST_PROBES),
+    salt=Whole(0, 2**63 - 1),
+)
 SPECS = (
     Spec(
         TableEncoder,

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from localsvm.export._file._fields import Array, Number, Whole
-from localsvm.export._file._specs import Spec, find_spec, named_spec, read_fields
-from localsvm.export._file._store import Dims, Sink, Source
-from localsvm.export._file._values import read_value, write_value
+from localsvm.state._fields import Array, Number, Whole
+from localsvm.state._specs import Spec, find_spec, named_spec, read_fields
+from localsvm.state._store import Dims, Sink, Source
+from localsvm.state._values import read_value, write_value
 
 _DEEPEST = 40
 _MOST_JOBS = 4096
@@ -84,7 +84,7 @@ def _is_default(value: Any, default: Any) -> bool:
 
 def _write_param(value: Any, place: str, sink: Sink) -> Any:
     # Only what is frozen is fitted, so the two modules need each other.
-    from localsvm.export._file._objects import write_object
+    from localsvm.state._objects import write_object
 
     def write_other(value: Any, place: str) -> Any:
         if isinstance(value, np.random.RandomState):
@@ -106,7 +106,7 @@ def _write_param(value: Any, place: str, sink: Sink) -> Any:
 
 
 def _read_param(plain: Any, place: str, source: Source) -> Any:
-    from localsvm.export._file._objects import read_object
+    from localsvm.state._objects import read_object
 
     def read_other(plain: dict[str, Any], place: str) -> Any:
         if set(plain) == {"random_state"}:

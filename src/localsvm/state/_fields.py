@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from localsvm.export._file._store import Dims, Sink, Source
-from localsvm.export._file._values import read_value, write_value
+from localsvm.state._store import Dims, Sink, Source
+from localsvm.state._values import read_value, write_value
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 _LABELS = {str, int, float, bool, *(np.dtype(code).type for code in "U?bBhHiIlLefd")}

@@ -1,4 +1,4 @@
-"""Local kernel SVMs: on a cover of neighbourhoods, and on the neighbours of a query."""
+"""What a model file keeps of kernel SVMs in neighbourhoods."""
 
 from __future__ import annotations
 
@@ -8,39 +8,36 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from localsvm.estimators import (
+from localsvm.cluster.state import Search
+from localsvm.estimators._local import (
     GlobalModel,
     LocalModel,
     LocalSVC,
     LocalSVCCV,
-    NeighborIndex,
-    NeighborSVC,
     Router,
 )
-from localsvm.export._file._common import (
-    KERNEL,
+from localsvm.estimators._local.neighbor import state as neighbor_state
+from localsvm.kernels.state import KERNEL
+from localsvm.solvers import LocalModels
+from localsvm.state import (
     MAPPED_CLASSIFIER,
     REGIONS,
     SEARCHED,
-    check_ends,
-)
-from localsvm.export._file._fields import (
-    Flag,
+    Dims,
+    Fields,
     Maybe,
     Number,
+    Part,
+    Record,
     Rows,
+    Spec,
     Whole,
     check_starts,
+    classes_of,
     doubles,
     indices,
     short_indices,
 )
-from localsvm.export._file._objects import Part, classes_of
-from localsvm.export._file._of_searches import Search
-from localsvm.export._file._specs import Fields, Record, Spec
-from localsvm.export._file._store import Dims
-from localsvm.rows import Rows as TrainingRows
-from localsvm.solvers import LocalKernel, LocalModels
 
 _MODELS = Record(
     LocalModels,
@@ -90,7 +87,7 @@ _TOLD_BY_MODELS = frozenset(
 )
 
 
-def check_models(values: Mapping[str, Any], dims: Dims) -> None:
+def _check_models(values: Mapping[str, Any], dims: Dims) -> None:
     """Raise unless the arrays of the models fit together, as the core trusts."""
     models: LocalModels = values["_models"]
     dims.bind("pair_ends", 2 * dims["pairs"], "_models.pairs")
@@ -114,7 +111,7 @@ def check_models(values: Mapping[str, Any], dims: Dims) -> None:
 
 def _check_local(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
     del model
-    check_models(values, dims)
+    _check_models(values, dims)
     rows, routed = values["_support_rows"], _rows_of(values["_router"])
     if rows.dtype != routed.dtype or sparse.issparse(rows) != sparse.issparse(routed):
         raise ValueError("_router.rows are not stored as _support_rows are.")
@@ -163,39 +160,6 @@ def _make_local(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
     return unfitted
 
 
-def _check_neighbor(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
-    k = values["n_neighbors_"]
-    if k > dims["training_rows"]:
-        raise ValueError("n_neighbors_ is more than there are rows.")
-    # Without a limit, all rows get the generous one.
-    every = model.max_iter is None and k == dims["training_rows"]
-    check_ends(model.tol, not every)
-
-
-def _take_neighbor(values: dict[str, Any]) -> dict[str, Any]:
-    """Parts of the index, next to the other attributes."""
-    index: NeighborIndex = values["_index"]
-    local = index.local
-    return values | {"_kernel": local.kernel, "_rows": index.rows, "_local": local}
-
-
-def _make_neighbor(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
-    parts = ("_kernel", "_rows", "_local", "search_")
-    vars(unfitted).update({n: v for n, v in values.items() if n not in parts})
-    rows, local = values["_rows"], values["_local"]
-    unfitted._index = NeighborIndex(
-        TrainingRows.weighted(
-            rows["X"], rows["class_index"], rows["penalty_weight"], dims["classes"]
-        ),
-        values["search_"](rows["X"]),
-        values["n_neighbors_"],
-        LocalKernel(values["_kernel"], local["C"], local["local_gamma"]),
-    )
-    unfitted.search_ = unfitted._index.search
-    unfitted.C_, unfitted.gamma_ = local["C"], values["_kernel"].gamma
-    return unfitted
-
-
 SPECS = (
     Spec(
         LocalSVC,
@@ -215,27 +179,5 @@ SPECS = (
         check=_check_local,
         make=_make_local,
     ),
-    Spec(
-        NeighborSVC,
-        "classifier",
-        {
-            **MAPPED_CLASSIFIER,
-            "_kernel": KERNEL,
-            "_rows": Record(
-                dict,
-                X=Rows("training_rows", "mapped_columns"),
-                class_index=short_indices("training_rows", below="classes"),
-                penalty_weight=doubles("training_rows", low=0),
-            ),
-            "_local": Record(dict, C=Number(0.0, above=True), local_gamma=Flag()),
-            "row_indices_": indices("training_rows"),
-            "search_": Search(),
-            "n_neighbors_": Whole(1),
-            "n_iter_": Whole(1),
-        },
-        left_out=frozenset({"_index", "C_", "gamma_"}),
-        take=_take_neighbor,
-        check=_check_neighbor,
-        make=_make_neighbor,
-    ),
+    *neighbor_state.SPECS,
 )

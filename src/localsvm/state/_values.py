@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.export._file._store import Sink, Source
+from localsvm.state._store import Sink, Source
 
 Writer = Callable[[Any, str], Any]
 Reader = Callable[[dict[str, Any], str], Any]

@@ -16,19 +16,21 @@ from localsvm.cluster import (
     SplitTree,
     ThresholdClustering,
 )
-from localsvm.export._file._common import COLUMNS
-from localsvm.export._file._fields import (
+from localsvm.state import (
+    COLUMNS,
     Array,
+    Dims,
+    Fields,
     Number,
+    Record,
     Sometimes,
+    Spec,
     Whole,
     doubles,
     floats,
     indices,
     short_indices,
 )
-from localsvm.export._file._specs import Fields, Record, Spec
-from localsvm.export._file._store import Dims
 
 _CENTERS: Fields = {
     **COLUMNS,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from numbers import Integral
 from typing import Any
 
@@ -15,13 +14,23 @@ from localsvm.cluster import (
     TreeNeighbors,
     fit_search,
 )
-from localsvm.export._file._common import KERNEL
-from localsvm.export._file._fields import Field, Whole
-from localsvm.export._file._objects import read_object, width_of, write_object
-from localsvm.export._file._params import read_params, write_params
-from localsvm.export._file._specs import Spec, find_spec, named_spec
-from localsvm.export._file._store import Dims, Sink, Source
 from localsvm.kernels import Kernel
+from localsvm.kernels.state import KERNEL, kernel_params
+from localsvm.state import (
+    Dims,
+    Field,
+    Sink,
+    Source,
+    Spec,
+    Whole,
+    find_spec,
+    named_spec,
+    read_object,
+    read_params,
+    width_of,
+    write_object,
+    write_params,
+)
 
 # Rows are mapped to so many features at most.
 _MOST_FEATURES = 1024
@@ -147,16 +156,11 @@ def _check_kernel(search: Any, place: str, *, written: bool) -> None:
         KERNEL.write(search.kernel, places[0], Sink(), Dims())
         most.write(search.max_features, places[1], Sink(), Dims())
     else:
-        KERNEL.read(_fields_of(search.kernel), places[0], Source({}), Dims())
+        KERNEL.read(kernel_params(search.kernel), places[0], Source({}), Dims())
         most.read(search.max_features, places[1], Source({}), Dims())
 
 
-def _fields_of(value: Any) -> dict[str, Any]:
-    return {item.name: getattr(value, item.name) for item in dataclasses.fields(value)}
-
-
 SPECS = (
-    Spec(Kernel, "kernel", params=_fields_of),
     Spec(TreeNeighbors, "search"),
     Spec(KernelNeighbors, "search"),
     Spec(ShortListNeighbors, "search"),

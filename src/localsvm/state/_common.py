@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.export._file._fields import (
+from localsvm.state._fields import (
     Array,
     Classes,
     Names,
@@ -15,14 +15,12 @@ from localsvm.export._file._fields import (
     Report,
     Sometimes,
     Whole,
-    Word,
     doubles,
     indices,
 )
-from localsvm.export._file._objects import Metric
-from localsvm.export._file._specs import Fields, Record
-from localsvm.export._file._store import Dims
-from localsvm.kernels import Kernel
+from localsvm.state._objects import Metric
+from localsvm.state._specs import Fields
+from localsvm.state._store import Dims
 
 COLUMNS: Fields = {
     "n_features_in_": Whole(1, 2**31 - 1, dim="columns"),
@@ -66,24 +64,3 @@ SEARCHED: Fields = {
     "cv_results_": Report(),
     "n_splits_": Whole(1),
 }
-# Below this, rounding may keep the solver from ever ending.
-_LEAST_TOL = 1e-6
-
-
-def check_ends(tol: float, limited: bool) -> None:
-    """Raise for a model that solves when it predicts, and may never have done so."""
-    if not limited and tol < _LEAST_TOL:
-        raise ValueError(
-            f"tol={tol} without a limit of steps may keep predictions from ending; "
-            f"expected at least {_LEAST_TOL} in a model file, or max_iter."
-        )
-
-
-# A higher power takes its time, and is of no use.
-KERNEL = Record(
-    Kernel,
-    name=Word("linear", "poly", "rbf"),
-    gamma=Number(0.0),
-    degree=Whole(1, 1000),
-    coef0=Number(),
-)

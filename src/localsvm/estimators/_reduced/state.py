@@ -1,44 +1,25 @@
-"""The exact SVM, and linear classifiers of scikit-learn."""
+"""What a model file keeps of the exact SVM."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from sklearn.linear_model import LogisticRegression
-from sklearn.svm import LinearSVC
-
-from localsvm.estimators import ReducedModel, ReducedSVC, Reduction
-from localsvm.export._file._common import CLASSIFIER, COLUMNS, KERNEL
-from localsvm.export._file._fields import (
-    Classes,
-    Field,
+from localsvm.estimators._reduced import ReducedModel, ReducedSVC, Reduction
+from localsvm.kernels.state import KERNEL
+from localsvm.state import (
+    CLASSIFIER,
+    Dims,
     Flag,
     Number,
+    Record,
     Rows,
+    Spec,
     Told,
     Whole,
     doubles,
-    floats,
     indices,
 )
-from localsvm.export._file._specs import Fields, Record, Spec
-from localsvm.export._file._store import Dims, Sink, Source
-
-
-class _Intercept(Field):
-    """One number per task, or one alone where none was fitted."""
-
-    def write(self, value: Any, place: str, sink: Sink, dims: Dims) -> Any:
-        """Write an array or a number."""
-        field = floats("tasks") if isinstance(value, np.ndarray) else Number()
-        return field.write(value, place, sink, dims)
-
-    def read(self, plain: Any, place: str, source: Source, dims: Dims) -> Any:
-        """Read an array or a number."""
-        field = floats("tasks") if isinstance(plain, dict) else Number()
-        return field.read(plain, place, source, dims)
 
 
 def _check_model(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
@@ -60,14 +41,6 @@ def _check_model(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
             f"_model.support_vectors has {n_rows} rows; expected {n_support}."
         )
 
-
-_LINEAR: Fields = {
-    **COLUMNS,
-    "classes_": Classes(),
-    "coef_": floats("tasks", "columns"),
-    "intercept_": _Intercept(),
-    "n_iter_": Told(),
-}
 
 SPECS = (
     Spec(
@@ -99,5 +72,4 @@ SPECS = (
         check=_check_model,
     ),
     Spec(Reduction, "reduction"),
-    *(Spec(cls, "linear", _LINEAR) for cls in (LinearSVC, LogisticRegression)),
 )

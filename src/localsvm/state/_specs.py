@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from localsvm.export._file._fields import Field, Sometimes
-from localsvm.export._file._store import Dims, Sink, Source
+from localsvm.state._fields import Field, Sometimes
+from localsvm.state._store import Dims, Sink, Source
 
 Fields = Mapping[str, Field | Sometimes]
 
@@ -87,6 +87,15 @@ class Spec:
         return self.cls.__module__.startswith("localsvm.")
 
 
+# What is declared stands above this layer, so whoever knows it all enters it.
+_TABLE: dict[str, Spec] = {}
+
+
+def enter_specs(specs: Iterable[Spec]) -> None:
+    """Enter classes into the fixed table of those that a model file may name."""
+    _TABLE.update({spec.name: spec for spec in specs})
+
+
 def find_spec(value: Any) -> Spec | None:
     """Entry of the table for the class of an object; its subclasses have none."""
     spec = named_spec(type(value).__name__)
@@ -95,10 +104,7 @@ def find_spec(value: Any) -> Spec | None:
 
 def named_spec(name: Any) -> Spec | None:
     """Entry of the table under a name."""
-    # The table is made of modules that need this one.
-    from localsvm.export._file._table import SPECS
-
-    return SPECS.get(name) if isinstance(name, str) else None
+    return _TABLE.get(name) if isinstance(name, str) else None
 
 
 class Record(Field):

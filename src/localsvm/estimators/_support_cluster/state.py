@@ -1,4 +1,4 @@
-"""SVMs on Gaussian clusters, and the streams that extend them."""
+"""What a model file keeps of SVMs on clusters, and of the streams that extend them."""
 
 from __future__ import annotations
 
@@ -8,33 +8,39 @@ from typing import Any
 import numpy as np
 
 from localsvm.cluster import GaussianSummary, ThresholdClustering
-from localsvm.estimators import (
+from localsvm.estimators._support_cluster import (
     ClusterMachine,
     SupportClusterFit,
     SupportClusterSVC,
     as_gaussians,
 )
-from localsvm.export._file._common import COLUMNS, RANGES
-from localsvm.export._file._fields import (
+from localsvm.kernels import ClusterKernel
+from localsvm.solvers import Endings
+from localsvm.state import (
+    COLUMNS,
+    RANGES,
     Classes,
+    Dims,
     Field,
     Flag,
     Labels,
     Maybe,
     Number,
+    Part,
+    Record,
     Report,
+    Several,
+    Sink,
+    Source,
+    Spec,
     Text,
     Word,
     doubles,
     indices,
+    read_value,
     short_indices,
+    write_value,
 )
-from localsvm.export._file._objects import Part
-from localsvm.export._file._specs import Record, Several, Spec
-from localsvm.export._file._store import Dims, Sink, Source
-from localsvm.export._file._values import read_value, write_value
-from localsvm.kernels import ClusterKernel
-from localsvm.solvers import Endings
 
 
 class _Covariance(Field):

@@ -1,4 +1,4 @@
-"""Mixtures of linear SVMs with their gates."""
+"""What a model file keeps of mixtures and their gates."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from localsvm.estimators import (
+from localsvm.estimators._mixture import (
     CenterGate,
     LinearGate,
     MixtureModel,
@@ -16,20 +16,26 @@ from localsvm.estimators import (
     SoftmaxGate,
     TwoLevelGate,
 )
-from localsvm.export._file._common import MAPPED_CLASSIFIER, REGIONS
-from localsvm.export._file._fields import (
+from localsvm.state import (
+    MAPPED_CLASSIFIER,
+    REGIONS,
     Array,
+    Dims,
+    Either,
     Flag,
     Number,
+    Part,
+    Record,
     Report,
+    Several,
+    Sink,
+    Source,
+    Spec,
     Whole,
     Word,
     doubles,
     indices,
 )
-from localsvm.export._file._objects import Part
-from localsvm.export._file._specs import Either, Record, Several, Spec
-from localsvm.export._file._store import Dims, Sink, Source
 
 _TINY = float(np.finfo(np.float64).tiny)
 

@@ -1,4 +1,4 @@
-"""Linear SVMs over regions: clustered and locally linear."""
+"""What a model file keeps of linear SVMs in regions."""
 
 from __future__ import annotations
 
@@ -6,24 +6,30 @@ from collections.abc import Mapping
 from typing import Any
 
 from localsvm.cluster import HardRegions, LocalCoordinates, SoftRegions
-from localsvm.estimators import (
+from localsvm.estimators._regional import (
     ClusteredSVC,
     ClusteredSVCCV,
     LocallyLinearSVC,
     RegionalModel,
 )
-from localsvm.export._file._common import MAPPED_CLASSIFIER, REGIONS, SEARCHED
-from localsvm.export._file._fields import (
+from localsvm.estimators._regional.gradient_metric import state as gradient_metric_state
+from localsvm.state import (
+    MAPPED_CLASSIFIER,
+    REGIONS,
+    SEARCHED,
+    Dims,
+    Either,
+    Fields,
     Number,
+    Part,
+    Record,
     Sometimes,
+    Spec,
     Whole,
     Word,
     floats,
     indices,
 )
-from localsvm.export._file._objects import Part
-from localsvm.export._file._specs import Either, Fields, Record, Spec
-from localsvm.export._file._store import Dims
 
 
 def _hard(clusterer: Any, n_regions: int) -> HardRegions:
@@ -101,6 +107,7 @@ _CLUSTERED: Fields = {
     "regions_": Either(hard=(HardRegions, _HARD), soft=(SoftRegions, _SOFT)),
 }
 SPECS = (
+    *gradient_metric_state.SPECS,
     Spec(ClusteredSVC, "classifier", _CLUSTERED, take=_take, make=_make),
     Spec(
         ClusteredSVCCV,

@@ -6,16 +6,16 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from localsvm.export._file._fields import Field
-from localsvm.export._file._params import read_params, write_params
-from localsvm.export._file._specs import (
+from localsvm.state._fields import Field
+from localsvm.state._params import read_params, write_params
+from localsvm.state._specs import (
     Spec,
     find_spec,
     named_spec,
     read_fields,
     write_fields,
 )
-from localsvm.export._file._store import Dims, Sink, Source
+from localsvm.state._store import Dims, Sink, Source
 
 _DEEPEST = 40
 _OUTPUT = "_sklearn_output_config"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.export._file._budget import Budget
+from localsvm.state._budget import Budget
 
 # Types of a file, and the types that are kept in a wider one of them.
 _STORED: dict[np.dtype[Any], np.dtype[Any]] = {
