@@ -1,4 +1,4 @@
-"""The first commands of the README, run in an empty folder, and what they say.
+"""The first commands of docs/start.md, run in an empty folder, and what they say.
 
 ``python benchmarks/adult_story.py`` writes results/adult_story.txt.
 """

@@ -1,6 +1,6 @@
-"""The picture of a report in the README: a desk, a phone, a phone at night.
+"""The picture of a report in the docs: a desk, a phone, a phone at night.
 
-``python benchmarks/report_picture.py`` runs the first commands of the README, opens the
+``python benchmarks/report_picture.py`` runs the first commands of docs/start.md, opens the
 report in Chromium and writes docs/images/report.png.
 """
 

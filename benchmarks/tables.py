@@ -36,6 +36,7 @@ from tune_tables import tune
 ROOT = Path(__file__).parents[1]
 PAGES = (
     ROOT / "README.md",
+    ROOT / "docs" / "start.md",
     ROOT / "docs" / "benchmarks.md",
     ROOT / "docs" / "guide" / "how_far.md",
     ROOT / "docs" / "guide" / "parties.md",

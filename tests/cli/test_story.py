@@ -1,4 +1,4 @@
-"""The first commands that the README shows."""
+"""The first commands that the start page shows."""
 
 import re
 import shlex
@@ -14,8 +14,8 @@ from localsvm.export import load
 
 
 def first_commands():
-    """Commands of the first shell block of the README, as they are printed."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    """Commands of the first shell block of the start page, as they are printed."""
+    text = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
     block = next(
         block for block in re.findall(r"```\n(.*?)```", text, re.S) if "$ " in block
     )
