@@ -1,7 +1,7 @@
 """The picture of a report in the docs: a desk, a phone, a phone at night.
 
-``python benchmarks/report_picture.py`` runs the first commands of docs/start.md, opens the
-report in Chromium and writes docs/images/report.png.
+``python benchmarks/report_picture.py`` runs the first commands of docs/start.md, opens
+the report in Chromium and writes docs/images/report.png.
 """
 
 from __future__ import annotations
