@@ -7,7 +7,9 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_classification
 
+from localsvm import _threads, estimators
 from localsvm._threads import (
     call_interruptibly,
     map_in_threads,
@@ -279,3 +281,21 @@ def test_row_blocks_add_up_to_the_same_bits_on_any_number_of_threads(n_rows):
     assert sums[0][0] == pytest.approx(values.sum())
     assert sums[0][1] == [n_rows]
     assert all(other[0] == sums[0][0] for other in sums)
+
+
+def test_one_row_is_predicted_without_a_limit_of_blas(monkeypatch):
+    X, y = make_classification(300, random_state=0)
+    models = [
+        estimators.ClusteredSVC(random_state=0),
+        estimators.LocalSVC(50, random_state=0),
+        estimators.LocalSVC(50, route="center", random_state=0),
+    ]
+    for model in models:
+        model.fit(X, y)
+    monkeypatch.setattr(_threads._library_limit, "acquire", _forbidden)
+    for model in models:
+        assert model.predict(X[:1]).shape == (1,)
+
+
+def _forbidden():
+    raise AssertionError("the limit was set")

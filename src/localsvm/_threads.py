@@ -15,6 +15,7 @@ from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 __all__ = [
+    "FEW_ROWS",
     "call_interruptibly",
     "effective_n_jobs",
     "map_in_threads",
@@ -28,6 +29,8 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _BLOCK_ROWS = 2048
+# So few rows are done sooner than a limit of BLAS is set.
+FEW_ROWS = 16
 _MAX_PARTIAL_SUMS = 32
 
 
@@ -164,8 +167,12 @@ def map_row_blocks(
     """Call ``function`` on consecutive slices of the rows, on ``n_jobs`` threads.
 
     The slices do not depend on ``n_jobs`` and BLAS runs on one thread inside them, so
-    neither do the results.
+    neither do the results. Up to ``FEW_ROWS`` rows no limit is set and no thread
+    started: setting the limit takes three times as long as to predict a row.
     """
+    if n_rows <= FEW_ROWS:
+        function(slice(0, n_rows))
+        return
     blocks = [
         slice(start, min(start + _BLOCK_ROWS, n_rows))
         for start in range(0, n_rows, _BLOCK_ROWS)

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from localsvm import _core
 from localsvm._checks import check_parameters, integer, one_of, with_methods
 from localsvm._threads import (
+    FEW_ROWS,
     call_interruptibly,
     map_interruptibly,
     single_threaded_libraries,
@@ -327,15 +328,20 @@ def find_neighbors(
     The blocks do not depend on the number of threads, so neither do the results.
     """
 
+    def find(block: Any) -> Any:
+        return search.kneighbors(block, n_neighbors, return_distance=False)
+
     def find_block(first: int) -> Any:
-        block = X[first : first + _BLOCK_ROWS]
         with single_threaded_libraries():
-            return search.kneighbors(block, n_neighbors, return_distance=False)
+            return find(X[first : first + _BLOCK_ROWS])
 
     starts = range(0, X.shape[0], _BLOCK_ROWS)
     found = np.empty((X.shape[0], n_neighbors), dtype=np.int32)
-    with single_threaded_libraries():
-        blocks = list(map_interruptibly(find_block, starts, n_jobs))
+    if 0 < X.shape[0] <= FEW_ROWS:
+        blocks = [find(X)]
+    else:
+        with single_threaded_libraries():
+            blocks = list(map_interruptibly(find_block, starts, n_jobs))
     for first, rows in zip(starts, blocks, strict=True):
         if rows.min() < 0 or rows.max() >= n_rows:
             stray = rows.min() if rows.min() < 0 else rows.max()
