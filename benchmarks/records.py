@@ -14,6 +14,7 @@ import scipy
 import sklearn
 
 import localsvm
+from localsvm._text_table import aligned
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -70,10 +71,7 @@ def show(rows: list[dict[str, Any]]) -> None:
     """Print rows as an aligned table."""
     columns = list(rows[0])
     table = [columns] + [[_text(row[column]) for column in columns] for row in rows]
-    widths = [max(len(line[i]) for line in table) for i in range(len(columns))]
-    for line in table:
-        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        print("  ".join(cells).rstrip())
+    print("\n".join(aligned(table)))
 
 
 def _text(value: Any) -> str:

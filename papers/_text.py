@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from localsvm._text_table import aligned
 from papers._experiment import Experiment, Size, Table
 from papers._results import CellResult, fill_table
 from papers._store import Store
@@ -58,7 +59,4 @@ def table_lines(experiment: Experiment, size: Size, store: Store) -> Iterator[st
         scale = table.of_row(row)
         shown = [printed, ours(result, scale), comparison(result, scale)]
         lines.append([row, column, *shown, note(result, scale)])
-    widths = [max(len(line[place]) for line in lines) for place in range(5)]
-    for line in lines:
-        cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=False)]
-        yield "  " + "  ".join([*cells, line[-1]]).rstrip()
+    yield from aligned(lines, indent="  ")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from localsvm.cli._screen import Screen, pairs, table, to_plain
+from localsvm.cli._screen import Screen, pairs, to_plain
 
 
 @dataclass
@@ -57,7 +57,5 @@ def test_quiet_leaves_the_result(capsys):
     assert capsys.readouterr() == ("text\n", "")
 
 
-def test_tables_align():
-    assert table([["a", "1"], ["bbb", "100"]]) == ["  a      1", "  bbb  100"]
-    assert table([]) == []
+def test_pairs_align():
     assert pairs({"a": 1, "bbb": "x"}) == ["a    1", "bbb  x"]

@@ -137,3 +137,10 @@ def test_sparse_rows_come_in_batches_too(tmp_path):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="There is no file"):
         list(read_batches(tmp_path / "no.csv"))
+
+
+def test_what_is_wrong_with_a_long_file_names_it(tmp_path):
+    path = tmp_path / "long.arff"
+    path.write_text("@data\n1\n")
+    with pytest.raises(ValueError, match=r"long\.arff is an ARFF file"):
+        list(read_batches(path, whole_below=0))

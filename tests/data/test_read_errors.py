@@ -15,7 +15,6 @@ from localsvm.data._readers import _arrow
 
 LATIN = "a,b\n1,x\n2,Müller\n".encode("latin-1")
 GZIPPED = gzip.compress(np.random.default_rng(0).bytes(9000).hex().encode())
-ARFF = "@relation r\n@attribute n numeric\n@attribute c {u, v}\n@attribute d date\n"
 
 # name, content, options, what the message says
 TEXTS = {
@@ -148,49 +147,20 @@ TEXTS = {
     "svmlight where": ("t.svm", "1 1:1\n", {"where": "y=1"}, "no names of columns"),
     "svmlight comments": ("t.svm", "# nothing\n", {}, "has no rows"),
     "svmlight cut": ("t.svm.gz", gzip.compress(b"1 1:1\n")[:-9], {}, "Truncated"),
-    "arff without data": ("t.arff", ARFF, {}, "has no line @data"),
-    "arff without rows": ("t.arff", ARFF + "@data\n", {}, "has no rows after @data"),
-    "arff without columns": (
+    "arff": (
         "t.arff",
-        "@relation r\n@data\n1\n",
+        "@relation r\n@attribute n real\n@data\n1\n",
         {},
-        "no line @attribute",
+        "is an ARFF file, which is not read; expected .* csv, tsv, parquet, arrow, "
+        "svmlight, npz or npy. OpenML .* Parquet, and openml:ID",
     ),
-    "arff short row": (
-        "t.arff",
-        ARFF + "@data\n1,u\n",
-        {},
-        "2 fields in line 6, expected 3",
+    "compressed arff": ("t.ARFF.gz", gzip.compress(b"@data\n1\n"), {}, "an ARFF file"),
+    "arff by name": (
+        "t.csv",
+        "a\n1\n",
+        {"format": "arff"},
+        "format='arff'; exp.*'csv'",
     ),
-    "arff word": (
-        "t.arff",
-        ARFF + "@data\nx,u,?\n",
-        {},
-        "'x' in column 'n', line 6; exp",
-    ),
-    "arff level": (
-        "t.arff",
-        ARFF + "@data\n1,w,?\n",
-        {},
-        "'w' in column 'c', l.*'u', 'v'",
-    ),
-    "arff date": (
-        "t.arff",
-        ARFF + "@data\n1,u,may\n",
-        {},
-        "'may' in column 'd', line 6",
-    ),
-    "arff sparse": ("t.arff", ARFF + "@data\n{0 1}\n", {}, "sparse rows, see line 6"),
-    "arff type": (
-        "t.arff",
-        "@attribute a relational\n",
-        {},
-        "'a' as 'relational' in line 1",
-    ),
-    "arff pattern": ("t.arff", "@attribute a date EEE\n@data\n1\n", {}, "'EEE'; 'E'"),
-    "arff twice": ("t.arff", ARFF + "@attribute n real\n@data\n", {}, "named 'n'"),
-    "arff prose": ("t.arff", "hello\n", {}, "'hello' in line 1; expected @relation"),
-    "arff latin-1": ("t.arff", "% ü\n".encode("latin-1"), {}, "not utf-8 in line 1"),
     "npz of text": ("t.npz", "hello", {}, "not an npz file"),
     "npy of text": ("t.npy", "hello", {}, "not an npy file"),
 }
@@ -358,7 +328,7 @@ def _damaged(content, rng):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
-    "ending", ["csv", "csv.gz", "parquet", "feather", "arff", "svm", "npz", "npy"]
+    "ending", ["csv", "csv.gz", "parquet", "feather", "svm", "npz", "npy"]
 )
 def test_damaged_files_raise_nothing_else(tmp_path, ending):
     rng = np.random.default_rng(0)
@@ -370,10 +340,6 @@ def test_damaged_files_raise_nothing_else(tmp_path, ending):
         "csv.gz": lambda: path.write_bytes(gzip.compress(text.encode())),
         "parquet": lambda: frame.to_parquet(path),
         "feather": lambda: frame.to_feather(path),
-        "arff": lambda: path.write_text(
-            "@attribute n real\n@attribute s {a,'b',c}\n@attribute x real\n@data\n"
-            + text.partition("\n")[2]
-        ),
         "svm": lambda: path.write_text("1 1:0.5 2:7 9:1e3\n-1 3:2\n" * 15),
         "npz": lambda: np.savez(path, X=rng.random((30, 3)), y=np.arange(30)),
         "npy": lambda: np.save(path, rng.random((30, 3))),

@@ -358,44 +358,6 @@ def test_svmlight_columns_are_those_of_the_model(tmp_path):
     assert read_table(write(tmp_path, "1 0:1 1:1\n", "0.svm")).X.shape == (1, 2)
 
 
-ARFF = """% a comment
-@RELATION 'a name'
-
-@attribute age NUMERIC
-@attribute "the name" string
-@attribute color {red, 'dark blue', "x"}
-@attribute 'it\\'s when' date "yyyy-MM-dd HH:mm"
-@attribute iso DATE
-@data
-1.5,'x, y',red,'2024-02-29 12:00','2001-02-03T04:05:06'
-% another
-?,?,?,?,?
-
--2, "it's" , 'dark blue',?,?
-"""
-
-
-@pytest.mark.parametrize("name", ["t.arff", "t.arff.gz"])
-def test_arff(tmp_path, name):
-    text = ARFF.encode()
-    path = write(tmp_path, gzip.compress(text) if name.endswith("gz") else text, name)
-    X = read_table(path).X
-    assert list(X) == ["age", "the name", "color", "it's when", "iso"]
-    assert X["age"].tolist()[::2] == [1.5, -2]
-    assert X["the name"].tolist()[::2] == ["x, y", "it's"]
-    assert X["color"].tolist()[::2] == ["red", "dark blue"]
-    assert X["color"].cat.categories.tolist() == ["red", "dark blue", "x"]
-    assert X["it's when"][0] == pd.Timestamp("2024-02-29 12:00")
-    assert X["iso"][0] == pd.Timestamp("2001-02-03 04:05:06")
-    assert X.iloc[1].isna().all()
-    assert read_table(path, target="age", where="color=red").y.tolist() == [1.5]
-
-
-def test_mark_at_the_beginning_of_arff(tmp_path):
-    path = write(tmp_path, "\ufeff@attribute a real\n@data\n1\n", "t.arff")
-    assert read_table(path).X.to_dict("list") == {"a": [1]}
-
-
 def test_npz(tmp_path):
     X, y = np.arange(6.0).reshape(3, 2), np.array(["a", "b", "a"])
     np.savez(tmp_path / "t.npz", X=X, y=y, feature_names=np.array(["u", "v"]))

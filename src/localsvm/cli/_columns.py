@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from localsvm.cli._screen import table
+from localsvm._text_table import aligned
 from localsvm.data import TableEncoder
 
 
@@ -22,4 +22,4 @@ def columns_of(encoder: Any) -> list[dict[str, Any]]:
 def column_lines(columns: Sequence[dict[str, Any]]) -> list[str]:
     """Lines of a table of columns."""
     cells = [[str(value) for value in column.values()] for column in columns]
-    return table([["column", "kind", "features"], *cells], indent="")
+    return aligned([["column", "kind", "features"], *cells], "lr")

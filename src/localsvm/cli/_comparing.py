@@ -6,8 +6,9 @@ import contextvars
 from collections.abc import Sequence
 from typing import Any
 
+from localsvm._text_table import aligned
 from localsvm._threads import call_interruptibly
-from localsvm.cli._screen import Screen, table
+from localsvm.cli._screen import Screen
 from localsvm.cli._watch import watching
 from localsvm.data import Table
 from localsvm.inspect import PeerScore, compare_peers
@@ -32,7 +33,7 @@ def compare(
 def peer_lines(peers: Sequence[PeerScore]) -> list[str]:
     """Lines of a table of classifiers, and what must be known of them."""
     heading = ["", "rows", "accuracy", "95 % interval", "fit s", "us/row", "ahead by"]
-    lines = table([heading, *map(_cells, peers)], indent="")
+    lines = aligned([heading, *map(_cells, peers)], "lr")
     notes = [f"{peer.name}: {note}." for peer in peers for note in peer.notes]
     ahead = (
         f"Ahead by: accuracy of {peers[0].name} minus that of the other, with its 95 % "

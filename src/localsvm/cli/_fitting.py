@@ -18,7 +18,7 @@ from localsvm.cli._screen import Screen
 from localsvm.cli._watch import watching
 from localsvm.data import DroppedColumn, Table, TableEncoder
 from localsvm.inspect import REMEDY, Scores, cpu_seconds, score_model
-from localsvm.tune import stratified_order
+from localsvm.rows import stratified_order
 
 TABLE_STEP = "table"
 MODEL_STEP = "model"
@@ -146,7 +146,10 @@ def scores_text(scores: Scores) -> str:
 
 
 def split_rows(table: Table, test_size: float, seed: int) -> tuple[Table, Table]:
-    """Training and test rows, with classes in their proportions in both."""
+    """Training and test rows, with classes in their proportions in both.
+
+    A class of a single row is for training.
+    """
     _, classes = np.unique(np.asarray(table.y), return_inverse=True)
     order = stratified_order(classes, np.random.default_rng(seed))
     n_test = max(1, round(test_size * len(order)))

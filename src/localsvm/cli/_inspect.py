@@ -9,12 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
+from localsvm._text_table import aligned
 from localsvm.cli import _options as options
 from localsvm.cli._columns import column_lines, columns_of
 from localsvm.cli._fitting import final_step, first_step
 from localsvm.cli._notes import NOTED
 from localsvm.cli._outputs import size_of
-from localsvm.cli._screen import Screen, pairs, table
+from localsvm.cli._screen import Screen, pairs
 from localsvm.data import RowSketch
 from localsvm.export import FileDescription, ModelFile, describe_file, load, load_file
 from localsvm.federated import Ledger, SharedSummary
@@ -164,7 +165,8 @@ def _describe_ledger(path: Path) -> tuple[dict[str, Any], list[str]]:
         "releases": releases,
     }
     lines = [f"{len(releases)} releases, epsilon {epsilon:g} and delta {delta:g} spent"]
-    return document, [*lines, *table([list(each.values()) for each in releases])]
+    cells = [list(release.values()) for release in releases]
+    return document, [*lines, *aligned(cells, "lr", indent="  ")]
 
 
 _KINDS: dict[str, Callable[[Path], tuple[dict[str, Any], list[str]]]] = {

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 _DATA_HELP = (
-    "Table: CSV or TSV (also .gz), Parquet, Feather, ARFF, svmlight, npz or npy; a "
-    "folder of Parquet files; or openml:ID."
+    "Table: CSV or TSV (also .gz), Parquet, Feather, svmlight, npz or npy; a folder "
+    "of Parquet files; or openml:ID."
 )
 
 DataArgument = Annotated[str, typer.Argument(metavar="DATA", help=_DATA_HELP)]

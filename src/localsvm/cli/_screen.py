@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 import typer
 
 from localsvm._printable import printable
+from localsvm._text_table import aligned
 
 
 @dataclass(frozen=True)
@@ -64,24 +65,6 @@ def to_plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no form in JSON.")
 
 
-def table(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> list[str]:
-    """Lines of a table with its columns aligned: the first left, the others right."""
-    if not rows:
-        return []
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        (
-            indent
-            + "  ".join(
-                cell.rjust(width) if j else cell.ljust(width)
-                for j, (cell, width) in enumerate(zip(row, widths, strict=True))
-            )
-        ).rstrip()
-        for row in rows
-    ]
-
-
 def pairs(entries: Mapping[str, Any]) -> list[str]:
     """Lines of names and values."""
-    width = max(map(len, entries), default=0)
-    return [f"{name:<{width}}  {value}" for name, value in entries.items()]
+    return aligned([[name, str(value)] for name, value in entries.items()])

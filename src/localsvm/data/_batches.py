@@ -112,7 +112,10 @@ def _stream_of(
         return None
     if path.stat().st_size < whole_below:
         return None
-    return _STREAMS.get(find_format(path, format))
+    try:
+        return _STREAMS.get(find_format(path, format))
+    except ValueError as error:
+        raise DataError.about(name, error) from error
 
 
 def _selected(frame: Any, where: tuple[str, str] | None, keep: Sequence[str]) -> Any:

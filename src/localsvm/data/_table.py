@@ -13,7 +13,6 @@ from typing import Any
 from numpy.typing import NDArray
 
 from localsvm.data._frames import close_names
-from localsvm.data._readers._arff import read_arff
 from localsvm.data._readers._arrays import read_npy, read_npz
 from localsvm.data._readers._arrow import read_arrow, read_parquet, read_parquet_folder
 from localsvm.data._readers._delimited import read_csv, read_tsv
@@ -30,7 +29,6 @@ _READERS: Mapping[str, Callable[[Path, ReadOptions], Content]] = {
     "parquet": read_parquet,
     "arrow": read_arrow,
     "svmlight": read_svmlight,
-    "arff": read_arff,
     "npz": read_npz,
     "npy": read_npy,
 }
@@ -40,7 +38,6 @@ _FORMAT_OF_ENDING = {
     **dict.fromkeys(["parquet", "pq"], "parquet"),
     **dict.fromkeys(["arrow", "feather", "ipc", "arrows"], "arrow"),
     **dict.fromkeys(["svm", "svmlight", "libsvm"], "svmlight"),
-    **dict.fromkeys(["arff"], "arff"),
     **dict.fromkeys(["npz"], "npz"),
     **dict.fromkeys(["npy"], "npy"),
 }
@@ -100,11 +97,11 @@ def read_table(
         Column that holds the labels. svmlight and npz files have their labels apart
         from the columns, and OpenML knows its target: leave it None there.
     format : str, default=None
-        One of "csv", "tsv", "parquet", "arrow" (also Feather), "svmlight", "arff",
-        "npz" and "npy". None goes by the ending of the name: .csv; .tsv, .tab;
-        .parquet, .pq; .arrow, .feather, .ipc; .svm, .svmlight, .libsvm; .arff; .npz;
-        .npy. The text formats may be compressed: .csv.gz, .csv.bz2, .csv.zst. Files
-        of other endings are looked into.
+        One of "csv", "tsv", "parquet", "arrow" (also Feather), "svmlight", "npz" and
+        "npy". None goes by the ending of the name: .csv; .tsv, .tab; .parquet, .pq;
+        .arrow, .feather, .ipc; .svm, .svmlight, .libsvm; .npz; .npy. The text formats
+        may be compressed: .csv.gz, .csv.bz2, .csv.zst. Files of other endings are
+        looked into, except for .arff, which is refused.
     where : str, default=None
         ``"column=value"`` keeps the rows with that value and drops the column. Of an
         npz file with ``X_train`` and ``X_test``, ``"split=train"`` or ``"split=test"``
@@ -121,7 +118,7 @@ def read_table(
         Decimal point of csv and tsv. With None it is a point, and also a comma in
         columns of numbers such as "1.234,5" where the fields do not end with commas.
     encoding : str, default="utf-8"
-        Of csv, tsv and arff. A mark at the beginning of the file is skipped.
+        Of csv and tsv. A mark at the beginning of the file is skipped.
     header : bool, default=True
         Whether csv and tsv begin with the names of the columns. Otherwise they are
         "x0", "x1" and so on.
@@ -158,8 +155,7 @@ def read_table(
     -----
     Reading is pyarrow's, on several threads: about a second for a million rows of 14
     columns. Blanks around names and strings of csv and tsv are removed. The index
-    of a pandas frame in a Parquet or Feather file is not a column. ARFF files are read
-    line by line, in some ten times that.
+    of a pandas frame in a Parquet or Feather file is not a column.
 
     Examples
     --------
@@ -275,6 +271,13 @@ def find_format(path: Path, format: str | None) -> str:
     ending = _COMPRESSED.sub("", path.name).rpartition(".")[2].lower()
     if ending in _FORMAT_OF_ENDING:
         return _FORMAT_OF_ENDING[ending]
+    if ending == "arff":
+        *others, last = _READERS
+        raise DataError(
+            "is an ARFF file, which is not read; expected a file of format "
+            f"{', '.join(others)} or {last}. OpenML serves its data sets as Parquet, "
+            "and openml:ID reads them without a file."
+        )
     check_text(path, "utf-8")
     with open_text(path, "latin-1") as text:
         first = next((line for line in text if line.strip()), "")

@@ -22,6 +22,7 @@ from sklearn.utils import check_array
 
 from localsvm._threads import single_threaded_libraries
 from localsvm.inspect._labels import LabelCoding
+from localsvm.rows import stratified_order
 
 FIRST_ROWS = 1000
 _GROWTH = 8
@@ -110,7 +111,7 @@ class Course:
             _numbers(rows_of_last_step(model, test[0])),
             train_labels,
             test_labels,
-            _class_by_class(train_labels.true, rng),
+            stratified_order(train_labels.true, rng),
             rng.permutation(len(test_labels.true)),
             max_time,
         )
@@ -211,19 +212,6 @@ def rows_of_last_step(model: Any, X: Any) -> Any:
     """Rows as the classifier of a pipeline gets them."""
     has_steps = isinstance(model, Pipeline) and len(model) > 1
     return model[:-1].transform(X) if has_steps else X
-
-
-def _class_by_class(
-    codes: NDArray[np.intp], rng: np.random.Generator
-) -> NDArray[np.intp]:
-    order = rng.permutation(len(codes))
-    order = order[np.argsort(codes[order], kind="stable")]
-    counts = np.bincount(codes)
-    starts = np.cumsum(counts) - counts
-    rank = np.arange(len(codes)) - np.repeat(starts, counts)
-    # One row of every class comes before everything else.
-    place = np.where(rank == 0, -1.0, (rank + 0.5) / np.repeat(counts, counts))
-    return np.asarray(order[np.argsort(place, kind="stable")])
 
 
 def _take(rows: Any, index: NDArray[np.intp], needs_dense: bool) -> Any:

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_consistent_length
 
 from localsvm._extras import require
+from localsvm._text_table import aligned
 from localsvm.inspect._labels import LabelCoding, plain_label
 from localsvm.inspect._local_view import LocalView, leads
 from localsvm.inspect._opened import OpenedModel
@@ -19,6 +20,7 @@ from localsvm.inspect._region_row import RegionRow, TopFeature
 from localsvm.inspect._weights import region_weights
 
 _SHOWN_REGIONS = 20
+_LEFT = ("kind", "classes", "top features")
 _SORTED = ("region", "kind", "stage", "size", "share", "n_rows", "accuracy")
 
 
@@ -123,7 +125,8 @@ class RegionTable:
         header += ["rows", "accuracy", "margin"] if scored else []
         header += ["top features"] if any(row.top_features for row in shown) else []
         cells = [_cells(row, scored)[: len(header)] for row in shown]
-        lines = _aligned([header, *cells], ("kind", "classes", "top features"))
+        sides = "".join("l" if name in _LEFT else "r" for name in header)
+        lines = aligned([header, *cells], sides)
         more = len(self.rows) - len(shown)
         return "\n".join([*lines, f"... and {more} more regions"] if more else lines)
 
@@ -308,16 +311,3 @@ def _cells(row: RegionRow, scored: bool) -> list[str]:
         cells.append("" if accuracy is None else f"{accuracy:.3f}")
         cells.append("" if margin is None else f"{margin:.2f}")
     return [*cells, row.feature_words()]
-
-
-def _aligned(cells: list[list[str]], left: tuple[str, ...]) -> list[str]:
-    """Lines of text: the columns of these names to the left, others to the right."""
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    to_left = [name in left for name in cells[0]]
-    return [
-        "  ".join(
-            cell.ljust(width) if is_left else cell.rjust(width)
-            for cell, width, is_left in zip(line, widths, to_left, strict=True)
-        ).rstrip()
-        for line in cells
-    ]

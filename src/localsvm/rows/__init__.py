@@ -24,6 +24,7 @@ from localsvm.rows._folds import (
     split_weighted,
     stratified_folds,
 )
+from localsvm.rows._order import stratified_order
 from localsvm.rows._records import MergedRows, Rows
 from localsvm.rows._sample import RowSample
 from localsvm.rows._scale import (
@@ -59,6 +60,7 @@ __all__ = [
     "stack",
     "stored_as",
     "stratified_folds",
+    "stratified_order",
     "take_rows",
     "with_indices",
 ]

@@ -79,7 +79,7 @@ def create_app(
 
     Returns
     -------
-    fastapi.FastAPI
+    starlette.applications.Starlette
         An ASGI application, e.g. for uvicorn.
 
     See Also
@@ -115,8 +115,8 @@ def create_app(
     >>> from localsvm.serve import create_app
     >>> model = ClusteredSVC(n_regions=4, random_state=0).fit(*make_xor(400))
     >>> app = create_app(model, name="xor")
-    >>> app.title
-    'localsvm'
+    >>> sorted({route.path for route in app.routes})[:3]
+    ['/', '/explain', '/v2']
 
     With uvicorn: ``uvicorn.run(app, host="127.0.0.1", port=8000)``.
     """
@@ -124,7 +124,7 @@ def create_app(
     _check_limits(
         max_body=max_body, max_rows=max_rows, timeout=timeout, n_threads=threads
     )
-    fastapi = require("fastapi", "serve", "The server")
+    starlette = require("starlette.applications", "serve", "The server")
     served = ServedModel(model, name, max_rows, _ANSWERED * max_body)
     workers = Workers(threads, _WAITING_PER_THREAD * threads, timeout)
     bodies = BodyReader(max_body, _HELD_BODIES * max_body, timeout)
@@ -137,18 +137,12 @@ def create_app(
         if not workers.close(_CLOSING_SECONDS):
             _log.warning("Left a request that did not end.")
 
-    app = fastapi.FastAPI(
-        title="localsvm",
-        version=localsvm.__version__,
+    app = starlette.Starlette(
+        routes=_Routes(served, workers, bodies).all(),
+        exception_handlers=_error_handlers(),
         lifespan=lifespan,
-        # The pages of these load scripts from elsewhere.
-        docs_url=None,
-        redoc_url=None,
-        openapi_url=None,
     )
     app.state.workers = workers
-    _Routes(served, workers, bodies).add_to(app)
-    _add_error_handlers(app)
     return app
 
 
@@ -164,23 +158,29 @@ class _Routes:
         self.page = make_page(served)
         self.metadata = served.metadata()
 
-    def add_to(self, app: Any) -> None:
-        """Add all routes."""
+    def all(self) -> list[Any]:
+        """Return all routes."""
+        from starlette.routing import Route
+
         server = {"name": "localsvm", "version": localsvm.__version__, "extensions": []}
         gets: dict[str, dict[str, Any]] = {
             "/v2": server,
             "/v2/health/live": {"live": True},
             "/v2/health/ready": {"ready": True},
         }
-        for path, content in gets.items():
-            app.router.add_route(path, _constant(content), methods=["GET"])
-        app.router.add_route("/", self.show_page, methods=["GET"])
-        app.router.add_route("/explain", self.explain, methods=["POST"])
+        routes = [Route(path, _constant(content)) for path, content in gets.items()]
+        routes += [
+            Route("/", self.show_page),
+            Route("/explain", self.explain, methods=["POST"]),
+        ]
         for version in ("", "/versions/{version}"):
             base = "/v2/models/{name}" + version
-            app.router.add_route(base, self.describe, methods=["GET"])
-            app.router.add_route(base + "/ready", self.tell_ready, methods=["GET"])
-            app.router.add_route(base + "/infer", self.infer, methods=["POST"])
+            routes += [
+                Route(base, self.describe),
+                Route(base + "/ready", self.tell_ready),
+                Route(base + "/infer", self.infer, methods=["POST"]),
+            ]
+        return routes
 
     async def show_page(self, request: Any) -> Any:
         """Give the page."""
@@ -240,7 +240,7 @@ def _constant(content: dict[str, Any]) -> Callable[[Any], Any]:
     return answer
 
 
-def _add_error_handlers(app: Any) -> None:
+def _error_handlers() -> dict[type[Exception], Callable[..., Any]]:
     from starlette.exceptions import HTTPException
     from starlette.requests import ClientDisconnect
 
@@ -264,10 +264,12 @@ def _add_error_handlers(app: Any) -> None:
         message = f"The server failed; its log has the reason under {number}."
         return _json({"error": message}, 500)
 
-    app.add_exception_handler(RequestError, tell)
-    app.add_exception_handler(HTTPException, tell_http)
-    app.add_exception_handler(ClientDisconnect, tell_nothing)
-    app.add_exception_handler(Exception, tell_number)
+    return {
+        RequestError: tell,
+        HTTPException: tell_http,
+        ClientDisconnect: tell_nothing,
+        Exception: tell_number,
+    }
 
 
 def _json(content: Any, status: int = 200, headers: Any = None) -> Any:

@@ -27,7 +27,7 @@ class ReadOptions:
     decimal : str or None
         Decimal point of csv and tsv; None is what each column shows.
     encoding : str
-        Of csv, tsv and arff.
+        Of csv and tsv.
     header : bool
         Whether the first line of csv and tsv holds the names.
     missing : tuple of str
