@@ -61,7 +61,7 @@ bench: $(VENV)/benching  ## Accuracy and speed against peers; rewrites results a
 	  $(BIN)/python benchmarks/mixture_$$what.py || exit 1; done
 	$(BIN)/python benchmarks/staged_peers.py --again
 	$(BIN)/python benchmarks/staged.py --again
-	for what in tune onnx_parity serve_load adult_story; do \
+	for what in onnx_parity serve_load adult_story; do \
 	  $(BIN)/python benchmarks/$$what.py || exit 1; done
 	$(BIN)/python benchmarks/scale_out.py build/scale
 	$(BIN)/localsvm demo --force --quiet > benchmarks/results/demo.tmp

@@ -31,7 +31,6 @@ from support_tables import (
     support_privacy,
     support_speed,
 )
-from tune_tables import tune
 
 ROOT = Path(__file__).parents[1]
 PAGES = (
@@ -65,7 +64,6 @@ SECTIONS = (
     onnx_parity,
     demo,
     adult_story,
-    tune,
     serve_load,
     scale_out,
     scale_workers,

@@ -24,7 +24,6 @@ from localsvm.estimators import (
 from localsvm.estimators._regional import state as regional_state
 from localsvm.export._onnx._answer import known_estimators
 from localsvm.inspect import explain, region_table
-from localsvm.tune._methods import METHODS as CANDIDATES
 from onnx_data import run
 from same_objects import assert_same
 
@@ -173,11 +172,6 @@ def test_command_line_has_a_default_and_no_other_choices():
     names = [method.name for method in METHODS if method.is_command]
     assert [each.value for each in Method] == ["auto", *names]
     assert type(make_estimator(AUTO, [], seed=0, jobs=1)) is DEFAULT_METHOD.estimator
-
-
-@each_method
-def test_candidate_of_the_race(method):
-    assert (method.name in CANDIDATES) == method.is_candidate
 
 
 @each_method

@@ -34,7 +34,7 @@ __version__ = "0.1.0"
 _FILES = ("load", "save")
 _SUBMODULES = (
     *("cluster", "data", "engine", "estimators", "exceptions", "export", "federated"),
-    *("inspect", "kernels", "serve", "tune"),
+    *("inspect", "kernels", "serve"),
 )
 
 

@@ -1,13 +1,11 @@
-"""``localsvm report`` and ``localsvm tune``."""
+"""``localsvm report``."""
 
 import json
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
-from localsvm.cli import _tune
-from localsvm.export import describe_file, load
+from localsvm.export import describe_file
 
 REPORT = ("report", "people.lsvm", "others.csv", "-o", "report.html")
 
@@ -55,48 +53,3 @@ def test_the_page_speaks_of_what_was_done(call):
         assert words in page
     assert "Chosen by the fit" not in page
     assert "merge equal rows" in page
-
-
-@pytest.fixture
-def tuned(call):
-    command = ("tune", "people.csv", "-t", "happy", "-o", "best.lsvm")
-    options = ("--time-budget", "3", "-m", "clustered", "-m", "reduced", "--seed", "4")
-    return lambda *more: call(*command, *options, *more)
-
-
-def test_tune_races_methods_and_keeps_the_winner(call, tuned):
-    result = tuned()
-    assert result.exit_code == 0, result.output
-    assert "people.csv: 300 rows, 3 columns, 2 classes" in result.stderr
-    assert "Held-out accuracy" in result.stdout
-    notes = describe_file("best.lsvm").notes
-    assert notes["held_out"]["accuracy"]["value"] > 0.7
-    assert notes["seed"] == 4
-    assert set(load("best.lsvm").classes_) == {"yes", "no"}
-    assert call("predict", "best.lsvm", "people.csv").exit_code == 0
-
-
-def test_options_reach_the_race(call, monkeypatch):
-    asked = {}
-
-    def race(X, y, **options):
-        asked.update(options, shape=X.shape)
-        raise ValueError("enough")
-
-    monkeypatch.setattr(_tune, "race", race)
-    command = ("tune", "people.csv", "-t", "happy", "-o", "best.lsvm", "-m", "auto")
-    options = ("--seed", "4", "-j", "2", "--test-size", "0.3", "--drop", "town")
-    result = call(*command, *options, "--kind", "age=category", "--time-budget", "7")
-    assert result.stderr.endswith("error: enough\n")
-    assert asked["shape"] == (300, 2)
-    assert (asked["random_state"], asked["n_jobs"]) == (4, 2)
-    assert (asked["test_size"], asked["time_budget"]) == (0.3, 7.0)
-    assert asked["methods"] == ["staged"]
-    assert asked["encoder"].kinds == {"age": "category"}
-
-
-def test_tune_tells_what_it_tried_as_json(tuned):
-    found = json.loads(tuned("--json", "--quiet").stdout)
-    assert found["model"] == "best.lsvm"
-    assert found["method"] in ("clustered", "reduced")
-    assert {trial["method"] for trial in found["trials"]} == {"clustered", "reduced"}

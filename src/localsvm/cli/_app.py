@@ -31,11 +31,6 @@ COMMANDS = (
         "localsvm fit adult.csv.gz --target income --where split=train -o income.lsvm",
     ),
     Command(
-        "tune",
-        "Race all methods and their parameters on growing parts of the rows.",
-        "localsvm tune adult.csv.gz --target income --time-budget 60 -o best.lsvm",
-    ),
-    Command(
         "evaluate",
         "Score a model on labelled rows, with confidence intervals.",
         "localsvm evaluate income.lsvm adult.csv.gz --where split=test",

@@ -16,7 +16,6 @@ from localsvm.cli._fitting import (
     fit_on_all,
     make_encoder,
     make_model,
-    split_rows,
 )
 from localsvm.cli._group import misuse
 from localsvm.cli._methods import Method, make_estimator
@@ -24,6 +23,7 @@ from localsvm.cli._models import load_model
 from localsvm.cli._rows import as_strings, check_classes, column_kinds, read_labelled
 from localsvm.cli._screen import Screen
 from localsvm.cli._seen import leave_out
+from localsvm.cli._split import split_rows
 
 _What = Annotated[
     str,

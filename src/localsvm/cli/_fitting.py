@@ -8,17 +8,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from localsvm.cli._rows import naming
 from localsvm.cli._screen import Screen
+from localsvm.cli._split import split_rows
 from localsvm.cli._watch import watching
 from localsvm.data import DroppedColumn, Table, TableEncoder
 from localsvm.inspect import REMEDY, Scores, cpu_seconds, score_model
-from localsvm.rows import stratified_order
 
 TABLE_STEP = "table"
 MODEL_STEP = "model"
@@ -143,23 +142,6 @@ def score(model: Any, table: Table, screen: Screen) -> Scores:
 def scores_text(scores: Scores) -> str:
     """Write scores as a table, with what may help in the words of ``fit``."""
     return str(scores).replace(REMEDY, "--class-weight balanced")
-
-
-def split_rows(table: Table, test_size: float, seed: int) -> tuple[Table, Table]:
-    """Training and test rows, with classes in their proportions in both.
-
-    A class of a single row is for training.
-    """
-    _, classes = np.unique(np.asarray(table.y), return_inverse=True)
-    order = stratified_order(classes, np.random.default_rng(seed))
-    n_test = max(1, round(test_size * len(order)))
-    return take_rows(table, np.sort(order[:-n_test])), take_rows(table, order[-n_test:])
-
-
-def take_rows(table: Table, index: NDArray[np.intp]) -> Table:
-    """Take some rows of a table."""
-    rows = table.X[index] if sparse.issparse(table.X) else table.X.iloc[index]
-    return Table(rows, np.asarray(table.y)[index], table.source)
 
 
 def _fit(model: Any, X: Any, y: Any, screen: Screen) -> None:

@@ -74,8 +74,8 @@ def load_model(path: Path) -> Model:
     fitted, notes = found.model, found.notes
     if not is_classifier(fitted):
         raise ValueError(
-            f"{path} holds a {type(fitted).__name__}; expected a classifier, as `fit`, "
-            "`tune` and `merge` write it."
+            f"{path} holds a {type(fitted).__name__}; expected a classifier, as `fit` "
+            "and `merge` write it."
         )
     notes = notes if isinstance(notes, dict) else {}
     return Model(path, fitted, notes, found.fitted_rows)

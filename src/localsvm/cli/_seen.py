@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from localsvm.cli._fitting import take_rows
 from localsvm.cli._models import Model
 from localsvm.cli._rows import naming, read_labelled
+from localsvm.cli._split import take_rows
 from localsvm.data import Overlap, RowSketch, Table, TableEncoder, row_hashes
 
 _COPIES = 0.01

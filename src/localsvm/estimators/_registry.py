@@ -1,6 +1,6 @@
 """All classifiers of the library: the only list of them.
 
-Command line, races, documentation and tests take their lists from here. A new method is
+Command line, documentation and tests take their lists from here. A new method is
 entered once, and ``tests/test_registry.py`` says what else it needs.
 """
 
@@ -32,7 +32,7 @@ class MethodInfo:
     Parameters
     ----------
     name : str
-        Name on the command line and in races.
+        Name on the command line.
     estimator : class
     family : str
         Folder of the method, without the underscore.
@@ -51,8 +51,6 @@ class MethodInfo:
         Why it cannot be exported to ONNX; empty if it can.
     is_command : bool, default=True
         Whether ``localsvm fit --method`` offers it.
-    is_candidate : bool, default=True
-        Whether it enters a race.
     is_top_level : bool, default=True
         Whether it is a name of ``localsvm`` itself, besides ``localsvm.estimators``.
     """
@@ -68,7 +66,6 @@ class MethodInfo:
     has_regions: bool = True
     onnx_refusal: str = ""
     is_command: bool = True
-    is_candidate: bool = True
     is_top_level: bool = True
 
     @property
@@ -114,7 +111,6 @@ METHODS = (
         golden="clustered-cv",
         on_blocks="as `ClusteredSVC`",
         is_command=False,
-        is_candidate=False,
         is_top_level=False,
     ),
     MethodInfo(
@@ -137,7 +133,6 @@ METHODS = (
         guide="local",
         golden="local-cv",
         is_command=False,
-        is_candidate=False,
         is_top_level=False,
     ),
     MethodInfo(
@@ -152,7 +147,6 @@ METHODS = (
         onnx_refusal="it fits an SVM for each row that it is asked about. LocalSVC "
         "fits them beforehand, and can.",
         is_command=False,
-        is_candidate=False,
         is_top_level=False,
     ),
     MethodInfo(
