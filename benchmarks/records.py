@@ -12,11 +12,14 @@ from typing import Any
 import numpy
 import scipy
 import sklearn
+from environment import use_shared_data
 
 import localsvm
 from localsvm._text_table import aligned
 
 RESULTS = Path(__file__).parent / "results"
+
+use_shared_data()
 
 
 def save(name: str, command: str, rows: list[dict[str, Any]], **notes: Any) -> Path:
