@@ -15,7 +15,6 @@ data set; those that are in the file are left out unless ``--again`` is given.
 from __future__ import annotations
 
 import argparse
-import json
 import time
 import warnings
 from collections.abc import Callable
@@ -26,7 +25,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from records import RESULTS, save
+from records import resume, save
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
@@ -91,7 +90,7 @@ def main() -> None:
     parser.add_argument("--again", action="store_true")
     arguments = parser.parse_args()
     wanted = arguments.data or list(BUDGETS)
-    rows = known_rows()
+    rows = resume(NAME)
     known = set() if arguments.again else {row["data"] for row in rows}
     for name in wanted:
         if name in known:
@@ -101,13 +100,7 @@ def main() -> None:
             measured = pool.submit(measure, name).result()
         rows = [row for row in rows if row["data"] != name] + measured
         rows.sort(key=lambda row: list(BUDGETS).index(row["data"]))
-        save(NAME, COMMAND, rows)
-
-
-def known_rows() -> list[dict[str, Any]]:
-    """Rows that are in the file."""
-    path = RESULTS / f"{NAME}.json"
-    return json.loads(path.read_text())["rows"] if path.exists() else []
+        save(NAME, COMMAND, rows, data=[row["data"] for row in rows])
 
 
 def load(name: str) -> Split:
