@@ -79,7 +79,8 @@ def main() -> None:
     warnings.simplefilter("ignore", ConvergenceWarning)
     rows = [row for task, pca in TASKS.items() for row in compare(task, pca)]
     show(rows)
-    save("clustered_search", "python benchmarks/clustered_search.py", rows, threads=1)
+    command = "python benchmarks/clustered_search.py"
+    save("clustered_search", command, rows, data=TASKS, threads=1)
 
 
 if __name__ == "__main__":

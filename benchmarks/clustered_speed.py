@@ -149,6 +149,7 @@ def main() -> None:
         "clustered_speed",
         "python benchmarks/clustered_speed.py",
         rows,
+        data=["mnist_odd_even"],
         goals=comparison,
         threads=1,
     )

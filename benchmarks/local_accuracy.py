@@ -150,7 +150,8 @@ def main(chosen: list[str]) -> int:
         )
         show(rows[-1:])
     if not chosen:
-        save("local_accuracy", "python benchmarks/local_accuracy.py", rows)
+        command = "python benchmarks/local_accuracy.py"
+        save("local_accuracy", command, rows, data=["covtype_2_vs_rest"])
     return 0 if all(row["reached"] for row in rows) else 1
 
 

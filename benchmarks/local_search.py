@@ -106,6 +106,7 @@ def main() -> None:
         "local_search",
         "python benchmarks/local_search.py",
         rows,
+        data=["covtype_2_vs_rest", "ijcnn1"],
         threads=2,
         rows_used=N_ROWS,
     )

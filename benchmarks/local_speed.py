@@ -237,6 +237,7 @@ def main() -> None:
         "local_speed",
         "python benchmarks/local_speed.py",
         rows,
+        data=["covtype_2_vs_rest"],
         goals=comparison,
         batch=batch,
         svc_limit_seconds=LIMIT_SECONDS,

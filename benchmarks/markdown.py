@@ -3,15 +3,37 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from environment import measured_at
+
 RESULTS = Path(__file__).parent / "results"
+
+_loaded: list[Any] = []
 
 
 def load(name: str) -> Any:
     """Read one result file."""
-    return json.loads((RESULTS / f"{name}.json").read_text())
+    result = json.loads((RESULTS / f"{name}.json").read_text())
+    _loaded.append(result)
+    return result
+
+
+def with_source(section: Callable[[], str]) -> str:
+    """Write a section, and where the results that it loads were measured."""
+    _loaded.clear()
+    content = section()
+    found = [each for result in _loaded for each in environments(result)]
+    return "\n\n".join(filter(None, [content, measured_at(found)]))
+
+
+def environments(result: Any) -> list[dict[str, Any]]:
+    """Environment of each row of a result; files of old have one for all."""
+    if "environments" not in result:
+        return [result["environment"]] * len(result["rows"])
+    return [result["environments"][row["environment"]] for row in result["rows"]]
 
 
 def table(header: list[str], rows: list[list[Any]]) -> str:

@@ -187,7 +187,8 @@ def main(parts: list[str]) -> int:
         compared = variants() if not parts or "variants" in parts else []
     if not parts:
         command = "python benchmarks/mixture_accuracy.py"
-        save("mixture_accuracy", command, reached, variants=compared)
+        data = ["covtype", "mnist", "usps"]
+        save("mixture_accuracy", command, reached, data=data, variants=compared)
     return 0 if all(row["reached"] for row in reached) else 1
 
 

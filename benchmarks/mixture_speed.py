@@ -97,7 +97,14 @@ def main() -> int:
     )
     show(goals)
     command = "python benchmarks/mixture_speed.py"
-    save("mixture_speed", command, rows, goals=goals, printed_predict=PRINTED)
+    save(
+        "mixture_speed",
+        command,
+        rows,
+        data=["mnist_odd_even"],
+        goals=goals,
+        printed_predict=PRINTED,
+    )
     return 0
 
 

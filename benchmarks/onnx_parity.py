@@ -177,6 +177,7 @@ def main(chosen: list[str]) -> int:
             "onnx_parity",
             "python benchmarks/onnx_parity.py",
             rows,
+            data=DATA,
             threads=1,
             onnxruntime=onnxruntime.__version__,
         )

@@ -3,45 +3,95 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import json
-import os
-import platform
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy
-import scipy
-import sklearn
+from environment import ROOT, code, environment, use_shared_data
 
-import localsvm
 from localsvm._text_table import aligned
 
 RESULTS = Path(__file__).parent / "results"
 
+Row = dict[str, Any]
 
-def save(name: str, command: str, rows: list[dict[str, Any]], **notes: Any) -> Path:
-    """Write ``results/<name>.json`` with the command and versions that made it."""
+sys.path.append(str(ROOT))  # some benchmarks prepare their rows as the papers do
+use_shared_data()
+code()  # of the start: sources may change while a benchmark runs
+
+
+def save(
+    name: str,
+    command: str,
+    rows: list[Row],
+    *,
+    data: Iterable[str | Path],
+    **notes: Any,
+) -> Path:
+    """Write ``results/<name>.json`` with the command and environment that made it.
+
+    Parameters
+    ----------
+    name, command : str
+    rows : list of dict
+        Those of :func:`resume` keep the environment that they were measured in.
+    data : iterable of str or Path
+        Data sets or tasks of :mod:`localsvm.data` that rows are of, or files.
+    **notes
+        Further entries of the file.
+    """
+    path = RESULTS / f"{name}.json"
+    current = environment(data)
+    key = _key(current)
+    known = {**_environments(path), key: current}
+    marked = [{**row, "environment": row.get("environment", key)} for row in rows]
+    used = [key, *(row["environment"] for row in marked)]
     record = {
         "command": command,
-        "environment": {
-            "python": platform.python_version(),
-            "localsvm": localsvm.__version__,
-            "scikit-learn": sklearn.__version__,
-            "numpy": numpy.__version__,
-            "scipy": scipy.__version__,
-            "cores": os.cpu_count(),
-        },
+        "environments": {each: known[each] for each in dict.fromkeys(used)},
         **notes,
-        "rows": rows,
+        "rows": marked,
     }
-    path = RESULTS / f"{name}.json"
     temporary = path.with_suffix(".tmp")
     temporary.write_text(json.dumps(record, indent=1) + "\n")
     temporary.replace(path)
     return path
 
 
-def check_goals(goals: list[tuple[str, float, str, float]]) -> list[dict[str, Any]]:
+def resume(name: str) -> list[Row]:
+    """Rows of an earlier run, each with its environment; none without a file."""
+    path = RESULTS / f"{name}.json"
+    if not path.exists():
+        return []
+    rows: list[Row] = json.loads(path.read_text())["rows"]
+    first = next(iter(_environments(path)))
+    return [{"environment": first, **row} for row in rows]
+
+
+def measured_now(row: Row) -> Row:
+    """Row that begins with an earlier one, but is of this run."""
+    return {name: value for name, value in row.items() if name != "environment"}
+
+
+def _environments(path: Path) -> dict[str, Any]:
+    """Environments of a file by their keys; files of old have one without a key."""
+    if not path.exists():
+        return {}
+    record = json.loads(path.read_text())
+    if "environments" in record:
+        return dict(record["environments"])
+    return {_key(record["environment"]): record["environment"]}
+
+
+def _key(found: dict[str, Any]) -> str:
+    text = json.dumps(found, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def check_goals(goals: list[tuple[str, float, str, float]]) -> list[Row]:
     """Compare measurements with goals: (name, measured, "<=" or ">=", wanted)."""
     return [
         {
@@ -67,7 +117,7 @@ def reset_peak() -> int:
     return peak_bytes()
 
 
-def show(rows: list[dict[str, Any]]) -> None:
+def show(rows: list[Row]) -> None:
     """Print rows as an aligned table."""
     columns = list(rows[0])
     table = [columns] + [[_text(row[column]) for column in columns] for row in rows]

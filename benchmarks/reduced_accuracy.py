@@ -157,6 +157,7 @@ def main() -> int:
         "reduced_accuracy",
         "python benchmarks/reduced_accuracy.py",
         rows,
+        data=["isolet", "usps"],
         goals=comparison,
     )
     return 0 if all(row["reached"] for row in comparison) else 1

@@ -102,6 +102,7 @@ def main() -> int:
         "reduced_speed",
         "python benchmarks/reduced_speed.py",
         rows,
+        data=[name for name, *_ in TASKS],
         goals=comparison,
         threads=1,
     )

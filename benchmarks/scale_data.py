@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from environment import use_shared_data
 from numpy.typing import NDArray
 
 from localsvm.data import load_benchmark
@@ -80,6 +81,7 @@ def _table(rows: Rows, size: int, seed: int) -> Any:
 
 
 if __name__ == "__main__":
+    use_shared_data()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rows", type=int, default=20_000_000)

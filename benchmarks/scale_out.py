@@ -31,8 +31,7 @@ import numpy as np
 import pandas as pd
 import psutil
 import pyarrow.parquet as pq
-from markdown import load
-from records import RESULTS, peak_bytes, reset_peak, save, show
+from records import peak_bytes, reset_peak, resume, save, show
 from scale_cases import Case, cases
 from scale_data import GROUP_ROWS, LABEL, rows_folder, split, write
 from sklearn.linear_model import SGDClassifier
@@ -218,17 +217,13 @@ def _run_apart(case: Case, folder: Path) -> dict[str, Any]:
     return result
 
 
-def _known() -> list[dict[str, Any]]:
-    return load(NAME)["rows"] if (RESULTS / f"{NAME}.json").exists() else []
-
-
 def _is_of(row: dict[str, Any], case: Case) -> bool:
     return all(row.get(name) == value for name, value in asdict(case).items())
 
 
 def main(folder: Path, only: str | None) -> None:
     """Run what is missing in the result file, and write it after each fit."""
-    wanted, rows = cases(), _known()
+    wanted, rows = cases(), resume(NAME)
     rows = [row for row in rows if any(_is_of(row, case) for case in wanted)]
     for case in wanted:
         is_known = any(_is_of(row, case) for row in rows)
@@ -242,7 +237,7 @@ def main(folder: Path, only: str | None) -> None:
         found = _run_apart(case, folder)
         show([{key: found[key] for key in ("method", "n_rows", "workers", "seconds")}])
         rows.append(found)
-        save(NAME, COMMAND, rows)
+        save(NAME, COMMAND, rows, data=["covtype"])
 
 
 if __name__ == "__main__":

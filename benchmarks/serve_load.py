@@ -120,7 +120,14 @@ def main() -> None:
             with serve(path) as server:
                 rows += measure(name, server, questions, seconds)
     show([{k: v for k, v in row.items() if k != "codes"} for row in rows])
-    save(NAME, COMMAND, rows, seconds_per_setting=seconds, garbage_share=GARBAGE_SHARE)
+    save(
+        NAME,
+        COMMAND,
+        rows,
+        data=["adult", sample_path("adult")],
+        seconds_per_setting=seconds,
+        garbage_share=GARBAGE_SHARE,
+    )
 
 
 def measure(

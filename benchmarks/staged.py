@@ -12,7 +12,6 @@ every task; tasks that are in the file are left out unless ``--again`` is given.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import statistics
 import time
@@ -23,7 +22,7 @@ from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
-from records import RESULTS, check_goals, save, show
+from records import check_goals, resume, save, show
 from staged_peers import make_lightgbm, make_svc, prepared, settings
 from staged_tasks import TASKS, Split, load
 from threadpoolctl import threadpool_limits
@@ -48,7 +47,7 @@ def main() -> None:
     parser.add_argument("tasks", nargs="*", help="default: all")
     parser.add_argument("--again", action="store_true")
     arguments = parser.parse_args()
-    rows = [] if arguments.again else known_rows()
+    rows = [] if arguments.again else resume(NAME)
     known = {row["task"] for row in rows}
     wanted = [name for name in arguments.tasks or by_cost() if name not in known]
     # A fresh process per task: no task sees another's memory or threads.
@@ -66,19 +65,14 @@ def by_cost() -> list[str]:
     return [*first, *(name for name in TASKS if name not in first)]
 
 
-def known_rows() -> list[dict[str, Any]]:
-    """Rows that are in the file."""
-    path = RESULTS / f"{NAME}.json"
-    return json.loads(path.read_text())["rows"] if path.exists() else []
-
-
 def write(rows: list[dict[str, Any]]) -> None:
     """Save the rows in the order of the tasks, and the goals once all are there."""
     order = list(TASKS)
     rows.sort(key=lambda row: order.index(row["task"]))
     complete = {row["task"] for row in rows} == set(order)
     goals = check_goals(goals_of(rows)) if complete else []
-    save(NAME, COMMAND, rows, goals=goals)
+    data = {TASKS[row["task"]].data_set for row in rows}
+    save(NAME, COMMAND, rows, data=data, goals=goals)
     if goals:
         show(goals)
 

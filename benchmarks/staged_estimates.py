@@ -114,6 +114,7 @@ def main() -> None:
         "staged_estimates",
         "python benchmarks/staged_estimates.py",
         rows,
+        data=[task.name for task in TASKS],
         summary=found,
     )
     if not all(map(agrees, found)):

@@ -69,7 +69,8 @@ def main() -> None:
     with threadpool_limits(1):
         rows = [run(problem, seed) for seed, problem in enumerate(PROBLEMS)]
     show(rows)
-    save("staged_many_classes", "python benchmarks/staged_many_classes.py", rows)
+    command = "python benchmarks/staged_many_classes.py"
+    save("staged_many_classes", command, rows, data=[])
     if any(row["times"] > 20 or row["staged"] < row["clustered"] for row in rows):
         raise SystemExit("StagedSVC is too slow or less accurate.")
 

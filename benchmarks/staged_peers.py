@@ -15,7 +15,6 @@ to N rows instead of all).
 from __future__ import annotations
 
 import argparse
-import json
 import time
 import warnings
 from dataclasses import replace
@@ -26,7 +25,7 @@ import peer_lightgbm
 import peer_svc
 from peer_lightgbm import Limits, TreeSearch, make_lightgbm
 from peer_svc import Candidate, Effort, Rows, Search, make_svc, parts_of, prepared
-from records import RESULTS, save
+from records import measured_now, resume, save
 from staged_tasks import TASKS, load
 from threadpoolctl import threadpool_limits
 
@@ -96,9 +95,7 @@ def settings(task: str) -> dict[str, Any]:
 
 def saved() -> dict[str, dict[str, Any]]:
     """Rows of the results file by task."""
-    path = RESULTS / f"{NAME}.json"
-    rows = json.loads(path.read_text())["rows"] if path.exists() else []
-    return {row["task"]: row for row in rows}
+    return {row["task"]: row for row in resume(NAME)}
 
 
 def tune_svc(task: str, X: Rows, y: Rows, until: float) -> dict[str, Any]:
@@ -141,7 +138,7 @@ def finish(task: str, until: float, n_rows: int | None = None) -> dict[str, Any]
         return row
     for key in ("tried", "tuning_cpu_seconds"):
         result[key] = round(result[key] + row["svc"][key], 1)
-    return {**row, "svc": {**row["svc"], **result}}
+    return {**measured_now(row), "svc": {**row["svc"], **result}}
 
 
 def tune_lightgbm(task: str, X: Rows, y: Rows) -> dict[str, Any]:
@@ -165,7 +162,8 @@ def tune(task: str, until: float, only: str | None = None) -> dict[str, Any]:
     split = load(task)
     X, y = split.X_train, split.y_train
     row: dict[str, Any] = {"task": task, "rows": len(y), "columns": X.shape[1]}
-    row = {**row, "svc": None, "lightgbm": None, **saved().get(task, {})}
+    before = measured_now(saved().get(task, {}))
+    row = {**row, "svc": None, "lightgbm": None, **before}
     if only != "svc":
         row["lightgbm"] = tune_lightgbm(task, X[:TREE_ROWS], y[:TREE_ROWS])
     if only != "lightgbm" and TASKS[task].floor is not None:
@@ -179,6 +177,7 @@ def write(rows: dict[str, dict[str, Any]]) -> None:
         NAME,
         "python benchmarks/staged_peers.py",
         [rows[task] for task in ORDER if task in rows],
+        data={TASKS[task].data_set for task in rows},
         lightgbm=lightgbm.__version__,
         threads=1,
         svc_cache_mb=peer_svc.CACHE_MB,

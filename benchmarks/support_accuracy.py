@@ -235,7 +235,8 @@ def main(chosen: list[str]) -> int:
         ]
     )
     if not chosen:
-        save("support_accuracy", "python benchmarks/support_accuracy.py", rows)
+        command = "python benchmarks/support_accuracy.py"
+        save("support_accuracy", command, rows, data=["adult", "mnist"])
     for name in missed(rows):
         print(f"missed: {name}")
     return 1 if missed(rows) else 0

@@ -55,7 +55,8 @@ def main() -> int:
     """Measure and save."""
     rows = [measure(name, deal) for name in LEVELS for deal in DEALS]
     show(rows)
-    save("support_parties", "python benchmarks/support_parties.py", rows)
+    command = "python benchmarks/support_parties.py"
+    save("support_parties", command, rows, data=["adult"])
     return 0
 
 

@@ -139,6 +139,7 @@ def main() -> int:
         "support_privacy",
         "python benchmarks/support_privacy.py",
         rows,
+        data=["adult"],
         baselines=compared,
         delta=DELTA,
         draws=N_DRAWS,

@@ -156,6 +156,7 @@ def main() -> int:
         "support_speed",
         "python benchmarks/support_speed.py",
         rows,
+        data=["mnist"],
         stream=stream,
         goals=comparison,
         threads=1,

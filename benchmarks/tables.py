@@ -18,6 +18,7 @@ from clustered_tables import (
     locally_linear,
 )
 from local_tables import local_accuracy, local_search, local_speed
+from markdown import with_source
 from method_tables import methods_api, methods_blocks, methods_which
 from mixture_tables import mixture_accuracy, mixture_speed
 from onnx_tables import onnx_parity
@@ -80,7 +81,7 @@ def filled(text: str, places: Counter[str]) -> str:
     for section in SECTIONS:
         name = section.__name__
         pattern = rf"(<!-- {name} -->\n).*?(\n<!-- end {name} -->)"
-        content = section()
+        content = with_source(section)
         text, count = re.subn(
             pattern, lambda match, c=content: match[1] + c + match[2], text, flags=re.S
         )

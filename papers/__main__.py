@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from benchmarks.environment import use_shared_data
 
 from localsvm._replaced_file import replace_file
 from localsvm.cli._group import Commands, misuse, show_help_without_command
@@ -63,6 +64,7 @@ def run(
 
     Stop it at any time and start it again: a finished run is not done twice.
     """
+    use_shared_data()
     chosen = _find(ids)
     summary = run_experiments(chosen, size, Store(store), n_jobs=jobs)
     if prune:

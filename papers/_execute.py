@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
+from benchmarks.environment import code, machine
 
 import localsvm
 from localsvm._threads import single_threaded_libraries
@@ -61,6 +62,7 @@ def execute(run: Run, choice: Choice | None = None) -> Record:
         with clock.stage("predict"):
             predicted = model.predict(rows.X_test)
         scores, arrays = _measure(run, Fitted(model, rows, predicted))
+        environment = {**code(), **machine()}
     return {
         "key": run.key,
         "group": run.group,
@@ -78,6 +80,7 @@ def execute(run: Run, choice: Choice | None = None) -> Record:
         "warnings": sorted({str(warning.message) for warning in caught}),
         "run": describe(run),
         "versions": _versions(),
+        "environment": environment,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from benchmarks.environment import measured_at
+
 from papers._experiment import Experiment, Paper, Size, Table
 from papers._results import CellResult, fill_table, results_of
 from papers._store import Store
@@ -82,12 +84,15 @@ class Page:
     sections : list of Section
     versions : list of str
         Versions that made the records, "name version".
+    measured : str
+        Sentence with the commits and CPUs of the records; "" if none has them.
     """
 
     paper: Paper
     size: Size
     sections: list[Section]
     versions: list[str]
+    measured: str
 
 
 def make_page(paper: Paper, size: Size, store: Store, pictures: Sequence[str]) -> Page:
@@ -95,13 +100,18 @@ def make_page(paper: Paper, size: Size, store: Store, pictures: Sequence[str]) -
     sections = [
         _section(experiment, size, store, pictures) for experiment in paper.experiments
     ]
-    versions = {
-        f"{name} {version}"
+    records = [
+        result.record
         for experiment in paper.experiments
         for result in results_of(experiment, size, store)
-        for name, version in result.record["versions"].items()
+    ]
+    versions = {
+        f"{name} {version}"
+        for record in records
+        for name, version in record["versions"].items()
     }
-    return Page(paper, size, sections, sorted(versions))
+    measured = measured_at(record.get("environment", {}) for record in records)
+    return Page(paper, size, sections, sorted(versions), measured)
 
 
 def picture_name(experiment: Experiment) -> str:

@@ -4,17 +4,19 @@ import signal
 
 import numpy as np
 import pytest
+from environment import use_shared_data
 from scipy import sparse
 
 STORAGES = ["dense", "csr_int32", "csr_int64", "csr_array"]
 
 
 def pytest_configure():
-    """Let interrupts through to child processes.
+    """Find the data sets beside the checkout; let interrupts through to children.
 
     A job in the background of a script ignores SIGINT, and its children would inherit
     that. What has a handler starts with the default.
     """
+    use_shared_data()
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

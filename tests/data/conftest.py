@@ -1,8 +1,11 @@
 """Fixtures for the data sets: real ones if present, and a place without any."""
 
+import os
+from pathlib import Path
+
 import pytest
 
-from localsvm.data import _benchmarks, _openml, load_benchmark, load_task
+from localsvm.data import _openml, load_benchmark, load_task
 from localsvm.data._readers import _openml as _openml_reader
 
 
@@ -41,16 +44,13 @@ def npz_folder(tmp_path, monkeypatch):
     folder = tmp_path / "inner" / "npz"
     folder.mkdir(parents=True)
     monkeypatch.setenv("LOCALSVM_DATA", str(folder))
-    monkeypatch.chdir(folder)
-    monkeypatch.setattr(_benchmarks, "_checkout_root", lambda: None)
     return folder
 
 
 @pytest.fixture
 def adult_raw():
     """Path of the whole table Adult."""
-    for folder in _benchmarks._npz_folders():
-        path = folder / "adult_raw.csv.gz"
-        if path.is_file():
-            return path
+    path = Path(os.environ.get("LOCALSVM_DATA", "")) / "adult_raw.csv.gz"
+    if path.is_file():
+        return path
     pytest.skip("adult_raw.csv.gz was not found; set LOCALSVM_DATA to its folder")

@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 from sklearn.utils import Bunch
 
-from localsvm.data import _benchmarks, _openml, benchmark_names, load_benchmark
+from localsvm.data import (
+    _openml,
+    benchmark_file,
+    benchmark_names,
+    load_benchmark,
+)
 
 X = np.arange(12, dtype=np.float32).reshape(6, 2)
 Y = np.array([0, 1, 2, 0, 1, 2], dtype=np.uint8)
@@ -67,28 +72,28 @@ def test_no_label_value_is_kept(npz_folder):
     assert (load_benchmark("indian_pines").y_train == 0).sum() == 2
 
 
-def test_shared_folder_next_to_current_one_is_searched(npz_folder, monkeypatch):
+def test_no_other_folder_is_searched(npz_folder, monkeypatch):
+    """What a program finds must not depend on where it runs."""
+    beside = npz_folder.parent / "shared" / "data"
+    for folder in (npz_folder, beside):
+        folder.mkdir(parents=True, exist_ok=True)
+        np.savez(folder / "usps.npz", X=X, y=Y)
+    monkeypatch.chdir(npz_folder)
     monkeypatch.delenv("LOCALSVM_DATA")
-    shared = npz_folder.parent / "shared" / "data"
-    shared.mkdir(parents=True)
-    np.savez(shared / "wine.npz", X=X, y=Y)
-    np.testing.assert_array_equal(load_benchmark("wine").X_train, X)
+    with pytest.raises(FileNotFoundError, match="now not set"):
+        load_benchmark("usps")
 
 
-def test_shared_folder_next_to_checkout_is_searched(npz_folder, monkeypatch):
-    shared = npz_folder / "shared" / "data"
-    shared.mkdir(parents=True)
-    np.savez(shared / "wine.npz", X=X, y=Y)
-    monkeypatch.setattr(_benchmarks, "_checkout_root", lambda: npz_folder / "checkout")
-    np.testing.assert_array_equal(load_benchmark("wine").X_train, X)
+@pytest.mark.parametrize("name", ["mnist", "mnist_3v8"])
+def test_file_of_a_data_set_and_of_a_task(npz_folder, name):
+    assert benchmark_file(name) is None
+    np.savez(npz_folder / "mnist.npz", X=X, y=Y)
+    assert benchmark_file(name) == npz_folder / "mnist.npz"
 
 
-def test_environment_folder_is_preferred_to_shared_folder(npz_folder):
-    shared = npz_folder.parent / "shared" / "data"
-    shared.mkdir(parents=True)
-    np.savez(shared / "wine.npz", X=X, y=Y)
-    np.savez(npz_folder / "wine.npz", X=X + 100, y=Y)
-    np.testing.assert_array_equal(load_benchmark("wine").X_train, X + 100)
+def test_file_of_an_unknown_name_is_refused():
+    with pytest.raises(ValueError, match=r"'mnits'.*adult, .*mnist_3v8"):
+        benchmark_file("mnits")
 
 
 def test_npz_is_preferred_to_openml(npz_folder, fake_openml):

@@ -39,6 +39,7 @@ def test_smoke_run(experiment, smoke_store):
     for record in records:
         assert set(record["cpu_seconds"]) >= {"prepare", "fit", "predict"}
         assert set(record["versions"]) >= {"python", "numpy", "scikit-learn"}
+        assert set(record["environment"]) >= {"commit", "dirty", "cpu", "cores", "blas"}
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda e: e.id)

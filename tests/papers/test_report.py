@@ -1,8 +1,10 @@
 import io
+import json
 import re
 from pathlib import Path
 
 import pytest
+from benchmarks.environment import cpu_model
 from papers._report import draw_picture, write_report
 from papers._text import UNEXPLAINED, note
 
@@ -73,6 +75,23 @@ def test_every_cell_has_printed_value_ours_and_difference(toy_report, name):
     for expected in ("90.00±1.00", "100.00±0.00", "+10.00", UNEXPLAINED, "9.0", "Two."):
         assert expected in text
     assert "X & y." in text.replace("&amp;", "&")
+
+
+@pytest.mark.parametrize("name", ["index.html", "toy.md"])
+def test_pages_say_where_the_records_were_made(toy_report, name):
+    text = next(path for path in toy_report if path.name == name).read_text()
+    assert f", {cpu_model()}. " in text.replace(".</p>", ". ")
+
+
+def test_pages_of_old_records_do_not(toy_report, tmp_path):
+    store = Store(tmp_path / "records")
+    for path in store.folder.rglob("*.jsonl"):
+        records = map(json.loads, path.read_text().splitlines())
+        old = [{k: v for k, v in r.items() if k != "environment"} for r in records]
+        path.write_text("".join(json.dumps(record) + "\n" for record in old))
+    files = write_report(tmp_path / "out", Size.SMOKE, store)
+    pages = [path.read_text() for path in files if path.suffix in (".md", ".html")]
+    assert not any("Measured at" in page for page in pages)
 
 
 def test_the_same_records_give_the_same_files(toy_report, tmp_path):

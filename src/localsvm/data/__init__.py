@@ -40,7 +40,7 @@ from localsvm.data._synthetic import (
     make_xor,
 )
 from localsvm.data._table import Table, read_table
-from localsvm.data._tasks import load_task, task_names
+from localsvm.data._tasks import benchmark_file, load_task, task_names
 
 __all__ = [
     "Benchmark",
@@ -56,6 +56,7 @@ __all__ = [
     "TableEncoder",
     "TextColumn",
     "bayes_2spiral",
+    "benchmark_file",
     "benchmark_names",
     "load_benchmark",
     "load_task",

@@ -111,8 +111,7 @@ def load_benchmark(
     Notes
     -----
     ``NAME.npz`` is looked for in the folder that the environment variable
-    ``LOCALSVM_DATA`` names, then in ``../shared/data`` as seen from the current folder
-    and from the source checkout. It holds ``X_train, y_train, X_test, y_test``, or
+    ``LOCALSVM_DATA`` names. It holds ``X_train, y_train, X_test, y_test``, or
     ``X, y`` where there is no canonical split, and perhaps ``feature_names``; pickled
     arrays are refused. If there is no such file, the data set is downloaded from
     OpenML, provided that an exact counterpart is known there; its shape and class
@@ -122,27 +121,17 @@ def load_benchmark(
         raise ValueError(
             f"Unknown benchmark {name!r}. Known names: {', '.join(_NAMES)}."
         )
-    for folder in _npz_folders():
-        path = folder / f"{name}.npz"
-        if path.is_file():
-            return _read_npz(name, path)
-    return _download(name, data_home)
+    path = npz_file(name)
+    return _download(name, data_home) if path is None else _read_npz(name, path)
 
 
-def _npz_folders() -> list[Path]:
-    folders = [Path("../shared/data")]
+def npz_file(name: str) -> Path | None:
+    """File of a data set in the folder that ``LOCALSVM_DATA`` names, if it is there."""
     configured = os.environ.get("LOCALSVM_DATA")
-    if configured:
-        folders.insert(0, Path(configured))
-    root = _checkout_root()
-    if root is not None:
-        folders.append(root.parent / "shared" / "data")
-    return folders
-
-
-def _checkout_root() -> Path | None:
-    root = Path(__file__).resolve().parents[3]
-    return root if (root / "pyproject.toml").is_file() else None
+    if not configured:
+        return None
+    path = Path(configured) / f"{name}.npz"
+    return path if path.is_file() else None
 
 
 def _read_npz(name: str, path: Path) -> Benchmark:

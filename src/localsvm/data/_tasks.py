@@ -4,13 +4,19 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
-from localsvm.data._benchmarks import Benchmark, load_benchmark
+from localsvm.data._benchmarks import (
+    Benchmark,
+    benchmark_names,
+    load_benchmark,
+    npz_file,
+)
 from localsvm.data._labels import odd_even, one_vs_rest, pair
 
 _Rows = NDArray[Any]
@@ -120,6 +126,35 @@ def load_task(
     return Benchmark(
         name, X_train, y_train, X_test, y_test, data.feature_names, data.source
     )
+
+
+def benchmark_file(name: str) -> Path | None:
+    """Find the file that a data set or a task is read from.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`benchmark_names` or :func:`task_names`.
+
+    Returns
+    -------
+    pathlib.Path or None
+        None if there is no file and the data set has to be downloaded.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown.
+
+    See Also
+    --------
+    load_benchmark : Reads it.
+    """
+    data_set = _TASKS[name].data_set if name in _TASKS else name
+    if data_set not in benchmark_names():
+        known = ", ".join([*benchmark_names(), *_TASKS])
+        raise ValueError(f"Unknown data set or task {name!r}. Known names: {known}.")
+    return npz_file(data_set)
 
 
 def _random_split(

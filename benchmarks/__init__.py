@@ -1,0 +1,1 @@
+"""Measurements of the library; each script can be run by itself."""
