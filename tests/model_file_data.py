@@ -233,6 +233,7 @@ CASES = {
     "local-csr": ("csr", _local(route="center")),
     "local-csr-matrix": ("csr_matrix", _local()),
     "local-poly": ("two", _local(kernel="poly", degree=2, coef0=1.0)),
+    "local-laplace": ("csr", _local(kernel="laplace", route="center")),
     "local-poly-center": ("three", _local(kernel="poly", route="center")),
     "local-shrink": ("three", _local(shrink=1.0)),
     "local-linear": (
@@ -270,6 +271,7 @@ CASES = {
         _mixture(gate=PaperGate(levels=2, n_groups=2), prior=0.0),
     ),
     "reduced": ("three", ReducedSVC()),
+    "reduced-laplace": ("three", ReducedSVC(kernel="laplace")),
     "reduced-linear": ("two", ReducedSVC(kernel="linear", reduction=Reduction())),
     "reduced-csr": ("csr", ReducedSVC(kernel="poly", clusterer=PDDP(5))),
     "clusters": ("three", _clusters()),

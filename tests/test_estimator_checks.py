@@ -80,6 +80,7 @@ ESTIMATORS = [
     GradientMetric(diagonal=True, power=1.0),
     LocalSVC(n_neighbors=5, tol=1e-12),
     LocalSVC(n_neighbors=5, shrink=1.0, tol=1e-12),
+    LocalSVC(n_neighbors=5, kernel="laplace", tol=1e-12),
     LocalSVC(n_neighbors=4, route="center", kernel="linear", tol=1e-12),
     LocalSVC(n_neighbors=4, kernel="poly", degree=2, coef0=1.0, tol=1e-12),
     LocalSVCCV(Cs=[1.0, 10.0]),
@@ -94,7 +95,9 @@ ESTIMATORS = [
         **TIGHT_MIXTURE,
     ),
     NeighborSVC(n_neighbors=5, tol=1e-12),
+    NeighborSVC(n_neighbors=5, kernel="laplace", tol=1e-12),
     NeighborSVC(n_neighbors=5, metric=GradientMetric(), tol=1e-12),
+    ReducedSVC(kernel="laplace", tol=1e-10),
     ReducedSVC(kernel="linear", tol=1e-9),
     ReducedSVC(reduction=Reduction(), tol=1e-10),
     ReducedSVC(

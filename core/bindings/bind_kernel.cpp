@@ -6,6 +6,7 @@
 
 #include "arrays.hpp"
 #include "kernel_options.hpp"
+#include "localsvm/kernel_block.hpp"
 #include "localsvm/kernel_rows.hpp"
 #include "localsvm/kernel_solve.hpp"
 #include "localsvm/kernels.hpp"
@@ -60,6 +61,45 @@ SmoCertificate solve_gram(Matrix<const T> gram, const BoxTask& task,
                  task, options);
 }
 
+// out[i, t] of all queries and targets; of a matrix with itself at half the cost.
+template <class T>
+void fill_laplace(const DenseRows<T>& queries, const DenseRows<T>& targets,
+                  double gamma, T* out) {
+    LaplaceBlock<T> block(targets, gamma);
+    if (queries.row(0) == targets.row(0) && queries.n_rows() == targets.n_rows())
+        block.fill_symmetric(out);
+    else
+        block.fill(queries, out);
+}
+
+template <class T, class Index>
+void fill_laplace(const CsrRows<T, Index>& queries, const CsrRows<T, Index>& targets,
+                  double gamma, T* out) {
+    const Kernel kernel{KernelKind::laplace, gamma, 0, 1};
+    const std::int64_t n = targets.n_rows();
+    std::vector<std::int64_t> all(static_cast<std::size_t>(n));
+    std::iota(all.begin(), all.end(), 0);
+    RowComparison<CsrRows<T, Index>> comparison(targets, kernel.comparison());
+    comparison.set_targets(all.data(), n);
+    for (std::int64_t i = 0; i < queries.n_rows(); ++i) {
+        comparison.compare(queries, i, 0, n, out + i * n);
+        kernel.apply(out + i * n, n);
+    }
+}
+
+template <class Handle>
+void laplace_values(const Handle& queries, const Handle& targets, double gamma,
+                    Matrix<typename Handle::Rows::value_type> out) {
+    const auto query_rows = queries.rows(), target_rows = targets.rows();
+    require(query_rows.n_cols() == target_rows.n_cols(),
+            "queries and targets need the same columns");
+    require(out.shape(0) == static_cast<std::size_t>(query_rows.n_rows()) &&
+                out.shape(1) == static_cast<std::size_t>(target_rows.n_rows()),
+            "out needs a row per query and a column per target");
+    const nb::gil_scoped_release release;
+    fill_laplace(query_rows, target_rows, gamma, out.data());
+}
+
 template <class T>
 void bind_solve_gram(nb::module_& module) {
     module.def("solve_gram", &solve_gram<T>, nb::arg("gram").noconvert(),
@@ -71,7 +111,8 @@ void bind_types(nb::module_& module) {
     nb::enum_<KernelKind>(module, "KernelKind", "Form of a kernel.")
         .value("linear", KernelKind::linear)
         .value("polynomial", KernelKind::polynomial)
-        .value("rbf", KernelKind::rbf);
+        .value("rbf", KernelKind::rbf)
+        .value("laplace", KernelKind::laplace);
     nb::class_<Kernel>(module, "Kernel", "A kernel with its parameters.")
         .def(nb::init<KernelKind, double, double, int>(), nb::kw_only(),
              nb::arg("kind"), nb::arg("gamma"), nb::arg("coef0"), nb::arg("degree"));
@@ -108,6 +149,9 @@ void bind_kernel(nb::module_& module) {
         module.def("solve_kernel", &solve_kernel<Handle>, nb::arg("matrix"),
                    nb::arg("kernel"), nb::arg("task"), nb::arg("options"),
                    "Solve one kernel SVM; kernel rows are computed and cached.");
+        module.def("laplace_values", &laplace_values<Handle>, nb::arg("queries"),
+                   nb::arg("targets"), nb::arg("gamma"), nb::arg("out").noconvert(),
+                   "Values of the Laplace kernel of all queries with all targets.");
     });
     bind_solve_gram<float>(module);
     bind_solve_gram<double>(module);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "localsvm/simd.hpp"
 
@@ -21,6 +22,23 @@ struct Lanes {
 };
 template <class T>
 using Vector = typename Lanes<T>::Vector;
+
+// As wide as the machine's own, for loops in which lanes never meet: their results are
+// the same at any width.
+#ifdef __AVX512F__
+constexpr std::size_t wide_bytes = 64;
+constexpr std::size_t panel_rows = 8;
+#else
+constexpr std::size_t wide_bytes = 32;
+constexpr std::size_t panel_rows = 2;
+#endif
+template <class T>
+struct WideLanes {
+    static constexpr std::size_t count = wide_bytes / sizeof(T);
+    typedef T Vector __attribute__((vector_size(wide_bytes)));
+};
+template <class T>
+using Wide = typename WideLanes<T>::Vector;
 
 template <class W, class X>
 inline Vector<W> load(const X* x) {
@@ -137,6 +155,42 @@ struct SquaredDistance {
     }
 };
 
+template <class T>
+struct WordOf;
+template <>
+struct WordOf<float> {
+    typedef std::uint32_t Word;
+};
+template <>
+struct WordOf<double> {
+    typedef std::uint64_t Word;
+};
+
+// |v|, of one number or of a vector: all bits but the sign.
+template <class T, class V>
+inline V magnitude(V v) {
+    typedef typename WordOf<T>::Word Word;
+    constexpr Word all_but_sign = ~Word(0) >> 1;
+    typedef Word Words __attribute__((vector_size(sizeof(V))));
+    Words words;
+    std::memcpy(&words, &v, sizeof words);
+    words &= all_but_sign;
+    std::memcpy(&v, &words, sizeof words);
+    return v;
+}
+
+struct AbsoluteDistance {
+    template <class T>
+    using Sum = T;
+    template <class V>
+    static V term(V x, V z) {
+        if constexpr (std::is_floating_point_v<V>)
+            return x > z ? x - z : z - x;
+        else
+            return magnitude<std::remove_cvref_t<decltype(x[0])>>(x - z);
+    }
+};
+
 // Count rows at once, so that each vector of x is loaded once for all of them.
 template <class Product, std::size_t Count, class T, class W>
 inline void compare_some(const T* x, const T* const* rows, std::size_t n,
@@ -174,11 +228,38 @@ void compare(const T* x, const T* const* rows, std::size_t count, std::size_t n,
     for (; r < count; ++r) compare_some<Product, 1>(x, rows + r, n, tail, out + r);
 }
 
+// Count rows with a whole panel. The sums stay in registers; an entry of a row is spread
+// over the lanes once, a vector of the panel is loaded once for all rows.
+template <std::size_t Count, class T>
+inline void panel_some(const T* x, const T* panel, std::size_t n, T* out) {
+    constexpr std::size_t parts = panel_width<T> / WideLanes<T>::count;
+    Wide<T> sums[Count][parts] = {};
+    for (std::size_t j = 0; j < n; ++j) {
+        Wide<T> column[parts];
+        std::memcpy(column, panel + j * panel_width<T>, sizeof column);
+        for (std::size_t r = 0; r < Count; ++r)
+            for (std::size_t p = 0; p < parts; ++p) {
+                const Wide<T> step = x[r * n + j] - column[p];
+                sums[r][p] += magnitude<T>(step);
+            }
+    }
+    std::memcpy(out, sums, sizeof sums);
+}
+
+template <class T>
+void panel_distances(const T* x, std::size_t count, const T* panel, std::size_t n,
+                     T* out) {
+    std::size_t r = 0;
+    for (; r + panel_rows <= count; r += panel_rows)
+        panel_some<panel_rows>(x + r * n, panel, n, out + r * panel_width<T>);
+    for (; r < count; ++r) panel_some<1>(x + r * n, panel, n, out + r * panel_width<T>);
+}
+
 template <class T>
 struct Exponent;
 template <>
 struct Exponent<float> {
-    typedef std::uint32_t Bits __attribute__((vector_size(32)));
+    typedef std::uint32_t Bits __attribute__((vector_size(wide_bytes)));
     static constexpr int mantissa = 23;
     static constexpr float to_integer = 12582912.0f;  // 1.5 * 2^23
     static constexpr float lowest = -87.0f;
@@ -187,7 +268,7 @@ struct Exponent<float> {
 };
 template <>
 struct Exponent<double> {
-    typedef std::uint64_t Bits __attribute__((vector_size(32)));
+    typedef std::uint64_t Bits __attribute__((vector_size(wide_bytes)));
     static constexpr int mantissa = 52;
     static constexpr double to_integer = 6755399441055744.0;  // 1.5 * 2^52
     static constexpr double lowest = -708.0;
@@ -199,16 +280,16 @@ struct Exponent<double> {
 // exp(x) for x <= 0: 2^m e^r with |r| <= ln(2) / 2, e^r by its series to one unit in
 // the last place. Below the smallest normal number it is zero.
 template <class T>
-inline Vector<T> exp_of(Vector<T> x) {
+inline Wide<T> exp_of(Wide<T> x) {
     using E = Exponent<T>;
     using Bits = typename E::Bits;
-    const Vector<T> zero = {};
-    const Vector<T> floor = zero + E::lowest;
-    const Vector<T> bounded = x < floor ? floor : x;
-    const Vector<T> shifted = bounded * T(1.4426950408889634) + E::to_integer;
-    const Vector<T> m = shifted - E::to_integer;
-    const Vector<T> r = (bounded - m * E::ln2_high) - m * E::ln2_low;
-    Vector<T> series = zero + T(1);
+    const Wide<T> zero = {};
+    const Wide<T> floor = zero + E::lowest;
+    const Wide<T> bounded = x < floor ? floor : x;
+    const Wide<T> shifted = bounded * T(1.4426950408889634) + E::to_integer;
+    const Wide<T> m = shifted - E::to_integer;
+    const Wide<T> r = (bounded - m * E::ln2_high) - m * E::ln2_low;
+    Wide<T> series = zero + T(1);
     for (int term = E::terms; term > 0; --term)
         series = series * r * (T(1) / T(term)) + T(1);
     Bits bits;
@@ -217,7 +298,7 @@ inline Vector<T> exp_of(Vector<T> x) {
     Bits series_bits;
     std::memcpy(&series_bits, &series, sizeof series_bits);
     scale += series_bits;  // adds m to the exponent
-    Vector<T> result;
+    Wide<T> result;
     std::memcpy(&result, &scale, sizeof result);
     return x < floor ? zero : result;
 }
@@ -225,14 +306,16 @@ inline Vector<T> exp_of(Vector<T> x) {
 // Calls f on each vector of v; the last is filled up with zeros.
 template <class T, class F>
 inline void for_each_vector(T* v, std::size_t n, F f) {
-    constexpr std::size_t lanes = Lanes<T>::count;
+    constexpr std::size_t lanes = WideLanes<T>::count;
     std::size_t j = 0;
     for (; j + lanes <= n; j += lanes) {
-        const Vector<T> result = f(load<T>(v + j));
-        std::memcpy(v + j, &result, sizeof result);
+        Wide<T> part;
+        std::memcpy(&part, v + j, sizeof part);
+        part = f(part);
+        std::memcpy(v + j, &part, sizeof part);
     }
     if (j == n) return;
-    Vector<T> last = {};
+    Wide<T> last = {};
     std::memcpy(&last, v + j, (n - j) * sizeof(T));
     last = f(last);
     std::memcpy(v + j, &last, (n - j) * sizeof(T));
@@ -240,14 +323,30 @@ inline void for_each_vector(T* v, std::size_t n, F f) {
 
 template <class T>
 void exponentials(T a, T* v, std::size_t n) {
-    for_each_vector(v, n, [a](Vector<T> x) { return exp_of<T>(a * x); });
+    for_each_vector(v, n, [a](Wide<T> x) { return exp_of<T>(a * x); });
+}
+
+template <class T>
+void octaves(T a, T* v, std::size_t n) {
+    constexpr int count = 7;
+    constexpr T share = T(1) / T(count);
+    static_assert(share * T(count) == T(1), "a row has the value 1 with itself");
+    for_each_vector(v, n, [a](Wide<T> x) {
+        Wide<T> power = exp_of<T>(a * x);
+        Wide<T> sum = power;
+        for (int s = 1; s < count; ++s) {
+            power *= power;
+            sum += power;
+        }
+        return share * sum;
+    });
 }
 
 template <class T>
 void powers(T a, T b, int degree, T* v, std::size_t n) {
-    for_each_vector(v, n, [=](Vector<T> x) {
-        Vector<T> factor = a * x + b;
-        Vector<T> result = Vector<T>{} + T(1);
+    for_each_vector(v, n, [=](Wide<T> x) {
+        Wide<T> factor = a * x + b;
+        Wide<T> result = Wide<T>{} + T(1);
         for (int rest = degree; rest > 0; rest /= 2) {
             if (rest % 2) result *= factor;
             factor *= factor;
@@ -320,22 +419,27 @@ Partner find_partner(double lowest, double corner, const T* row, const T* diagon
     return result;
 }
 
+template <class T>
+constexpr VectorLoops<T> loops_of{dot<T, T>,
+                                  dot<T, double>,
+                                  axpy<T, T>,
+                                  axpy<T, double>,
+                                  dot_mix<T>,
+                                  axpy_mix<T>,
+                                  compare<Dot, T>,
+                                  compare<SquaredDistance, T>,
+                                  compare<AbsoluteDistance, T>,
+                                  panel_distances<T>,
+                                  exponentials<T>,
+                                  octaves<T>,
+                                  powers<T>,
+                                  move<T>,
+                                  find_partner<T>};
+
 extern const VectorLoops<float> float_loops;
 extern const VectorLoops<double> double_loops;
-const VectorLoops<float> float_loops{
-    dot<float, float>,   dot<float, double>,
-    axpy<float, float>,  axpy<float, double>,
-    dot_mix<float>,      axpy_mix<float>,
-    compare<Dot, float>, compare<SquaredDistance, float>,
-    exponentials<float>, powers<float>,
-    move<float>,         find_partner<float>};
-const VectorLoops<double> double_loops{
-    dot<double, double>,  dot<double, double>,
-    axpy<double, double>, axpy<double, double>,
-    dot_mix<double>,      axpy_mix<double>,
-    compare<Dot, double>, compare<SquaredDistance, double>,
-    exponentials<double>, powers<double>,
-    move<double>,         find_partner<double>};
+constinit const VectorLoops<float> float_loops = loops_of<float>;
+constinit const VectorLoops<double> double_loops = loops_of<double>;
 
 }  // namespace LOCALSVM_ISA
 }  // namespace localsvm

@@ -36,22 +36,30 @@ struct Worst {
 
 inline const Kernel kernels[] = {{KernelKind::linear, 1, 0, 1},
                                  {KernelKind::polynomial, 0.5, 1, 3},
-                                 {KernelKind::rbf, 0.75, 0, 1}};
+                                 {KernelKind::rbf, 0.75, 0, 1},
+                                 {KernelKind::laplace, 0.0625, 0, 1}};
 
 inline std::string name_of(const Kernel& kernel) {
-    const char* names[] = {"linear", "polynomial", "rbf"};
+    const char* names[] = {"linear", "polynomial", "rbf", "laplace"};
     return names[static_cast<int>(kernel.kind)];
 }
 
 inline double kernel_value(const Kernel& kernel, const double* x, const double* z,
                            std::int64_t n) {
-    double product = 0, distance = 0;
+    double product = 0, distance = 0, absolute = 0;
     for (std::int64_t j = 0; j < n; ++j) {
         product += x[j] * z[j];
         distance += (x[j] - z[j]) * (x[j] - z[j]);
+        absolute += std::abs(x[j] - z[j]);
     }
     if (kernel.kind == KernelKind::linear) return product;
     if (kernel.kind == KernelKind::rbf) return std::exp(-kernel.gamma * distance);
+    if (kernel.kind == KernelKind::laplace) {
+        double sum = 0;
+        for (int octave = 1; octave <= 64; octave *= 2)
+            sum += std::exp(-kernel.gamma * octave * absolute) / 7;
+        return sum;
+    }
     double value = 1;
     for (int factor = 0; factor < kernel.degree; ++factor)
         value *= kernel.gamma * product + kernel.coef0;

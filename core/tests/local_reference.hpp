@@ -187,20 +187,28 @@ inline World random_world(std::int32_t n_classes, std::uint64_t seed) {
     return world;
 }
 
-inline double squared_distance(const World& world, std::int32_t a, std::int32_t b) {
-    return -std::log(kernel_value({KernelKind::rbf, 1, 0, 1},
-                                  world.problem.table.row(a),
-                                  world.problem.table.row(b), 3));
+// Squared for the RBF kernel, absolute for the Laplace kernel.
+inline double plain_distance(const World& world, KernelKind kind, std::int32_t a,
+                             std::int32_t b) {
+    double sum = 0;
+    for (std::int64_t j = 0; j < 3; ++j) {
+        const double step =
+            std::abs(world.problem.table.row(a)[j] - world.problem.table.row(b)[j]);
+        sum += kind == KernelKind::rbf ? step * step : step;
+    }
+    return sum;
 }
 
-inline double plain_local_gamma(const World& world, const Members& members) {
+inline double plain_local_gamma(const World& world, KernelKind kind,
+                                const Members& members) {
     std::vector<double> distances;
     for (const std::int32_t i : members)
-        if (squared_distance(world, members[0], i) > 0)
-            distances.push_back(squared_distance(world, members[0], i));
+        if (plain_distance(world, kind, members[0], i) > 0)
+            distances.push_back(plain_distance(world, kind, members[0], i));
     if (distances.empty()) return 1;
     std::sort(distances.begin(), distances.end());
-    return 1 / distances[distances.size() / 2];
+    const double median = distances[distances.size() / 2];
+    return kind == KernelKind::rbf ? 1 / median : 1 / (10 * median);
 }
 
 // (errors, hinge) on held-out rows for each gamma and C, each part trained on its own.
@@ -284,7 +292,8 @@ void train_folds(const World& world, const Folds& folds, const KernelSettings& s
             for (std::int32_t fold = 0; fold < 5; ++fold) {
                 Members train = world.members(m);
                 PlainModel model{world.problem, settings.kernel, world.n_classes};
-                model.kernel.gamma *= plain_local_gamma(world, folds.trained(train)) *
+                model.kernel.gamma *= plain_local_gamma(world, settings.kernel.kind,
+                                                        folds.trained(train)) *
                                       grid.gamma[s / grid.C.size()];
                 std::erase_if(train, [&](std::int32_t i) {
                     return !folds.in_train[fold * 60 + i];

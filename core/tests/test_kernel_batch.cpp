@@ -169,6 +169,23 @@ void certificates_tell_the_worst() {
     CHECK_AT_MOST(model.certificate.n_iter, 2 * 6);
 }
 
+void check_local_widths(const World& world, const Kernel& kernel) {
+    KernelSettings settings = settings_of(kernel);
+    settings.local_gamma = true;
+    const auto dense = fit(DenseStore<double>(world.problem.table), world, settings);
+    const auto csr =
+        fit(CsrStore<double, std::int32_t>(world.problem.table), world, settings);
+    for (std::int64_t m = 0; m < world.count(); ++m) {
+        check::context = "width of " + std::to_string(m);
+        if (dense[m].pairs.empty()) continue;
+        const double gamma =
+            kernel.gamma * plain_local_gamma(world, kernel.kind, world.members(m));
+        CHECK_NEAR(dense[m].gamma, gamma, 1e-12 * gamma);
+        CHECK_NEAR(csr[m].gamma, gamma, 1e-12 * gamma);
+        check_model(dense[m], world, m, settings, 1e-6);
+    }
+}
+
 void local_widths_are_medians() {
     World world = random_world(2, 320);
     world.problem.labels[1] = 0;
@@ -177,19 +194,8 @@ void local_widths_are_medians() {
     world.add({1, 51, 2, 3});  // an odd and an even number of distances
     world.add({1, 51, 2, 3, 4, 5});
     world.add({51, 1, 8, 9, 10});
-    KernelSettings settings = settings_of(kernels[2]);
-    settings.local_gamma = true;
-    const auto dense = fit(DenseStore<double>(world.problem.table), world, settings);
-    const auto csr =
-        fit(CsrStore<double, std::int32_t>(world.problem.table), world, settings);
-    for (std::int64_t m = 0; m < world.count(); ++m) {
-        check::context = "width of " + std::to_string(m);
-        if (dense[m].pairs.empty()) continue;
-        const double gamma = 0.75 * plain_local_gamma(world, world.members(m));
-        CHECK_NEAR(dense[m].gamma, gamma, 1e-12 * gamma);
-        CHECK_NEAR(csr[m].gamma, gamma, 1e-12 * gamma);
-        check_model(dense[m], world, m, settings, 1e-6);
-    }
+    for (const Kernel& kernel : {kernels[2], kernels[3]})
+        check_local_widths(world, kernel);
 }
 
 void local_choices_follow_the_rule() {
@@ -271,9 +277,11 @@ void cross_validation_equals_training_without_the_rows() {
     for (const std::int32_t n_classes : {2, 4}) {
         check::context = "cross-validation, " + std::to_string(n_classes) + " classes";
         const World world = random_world(n_classes, 340);
-        KernelSettings settings = settings_of(kernels[2]);
-        settings.local_gamma = true;
-        check_cross_validation(world, settings, {{0.25, 2}, {0.5, 1.5}, 3});
+        for (const Kernel& kernel : {kernels[2], kernels[3]}) {
+            KernelSettings settings = settings_of(kernel);
+            settings.local_gamma = true;
+            check_cross_validation(world, settings, {{0.25, 2}, {0.5, 1.5}, 3});
+        }
     }
 }
 

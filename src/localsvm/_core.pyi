@@ -237,6 +237,8 @@ class KernelKind(enum.Enum):
 
     rbf = 2
 
+    laplace = 3
+
 class Kernel:
     """A kernel with its parameters."""
 
@@ -279,6 +281,25 @@ def solve_kernel(matrix: CsrFloat32Int64, kernel: Kernel, task: BoxTask, options
 @overload
 def solve_kernel(matrix: CsrFloat64Int64, kernel: Kernel, task: BoxTask, options: KernelOptions) -> SmoCertificate:
     """Solve one kernel SVM; kernel rows are computed and cached."""
+
+@overload
+def laplace_values(queries: DenseFloat32, targets: DenseFloat32, gamma: float, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
+
+@overload
+def laplace_values(queries: DenseFloat64, targets: DenseFloat64, gamma: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
+
+@overload
+def laplace_values(queries: CsrFloat32Int32, targets: CsrFloat32Int32, gamma: float, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
+
+@overload
+def laplace_values(queries: CsrFloat64Int32, targets: CsrFloat64Int32, gamma: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
+
+@overload
+def laplace_values(queries: CsrFloat32Int64, targets: CsrFloat32Int64, gamma: float, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
+
+@overload
+def laplace_values(queries: CsrFloat64Int64, targets: CsrFloat64Int64, gamma: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """Values of the Laplace kernel of all queries with all targets."""
 
 @overload
 def solve_gram(gram: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], task: BoxTask, options: KernelOptions) -> SmoCertificate: ...

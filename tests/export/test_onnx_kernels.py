@@ -13,6 +13,7 @@ from onnx_data import assert_same, run
 
 REDUCED = {
     "rbf": ReducedSVC(),
+    "laplace": ReducedSVC(kernel="laplace"),
     "linear": ReducedSVC(kernel="linear"),
     "linear_smo": ReducedSVC(kernel="linear", solver="smo"),
     "poly": ReducedSVC(kernel="poly", coef0=1.0),

@@ -23,6 +23,9 @@ from onnx_data import (
 
 MODELS = {
     "rbf": LocalSVC(30),
+    "laplace": LocalSVC(30, kernel="laplace"),
+    "laplace_center": LocalSVC(30, kernel="laplace", route="center", gamma=0.05),
+    "laplace_one": LocalSVC(250, n_assigned=250, kernel="laplace"),
     "linear": LocalSVC(30, kernel="linear"),
     "poly": LocalSVC(30, kernel="poly", coef0=1.0, degree=2),
     "homogeneous": LocalSVC(30, kernel="poly", degree=3, route="center"),
@@ -68,7 +71,9 @@ def test_support_vectors_that_are_fetched(name, components, monkeypatch):
     assert_same(model, X[:600], "float64")
 
 
-@pytest.mark.parametrize("name", ["rbf", "few_vectors", "one", "shrink", "shrink_one"])
+@pytest.mark.parametrize(
+    "name", ["rbf", "laplace", "few_vectors", "one", "shrink", "shrink_one"]
+)
 def test_two_classes(name, components):
     X, y = components
     model = MODELS[name].set_params(random_state=0).fit(X[:300], y[:300] % 2)
@@ -76,7 +81,7 @@ def test_two_classes(name, components):
     assert_same_beside_borders(model, X[:600], "float32", 20)
 
 
-@pytest.mark.parametrize("name", ["rbf", "center_linear"])
+@pytest.mark.parametrize("name", ["rbf", "laplace", "center_linear"])
 def test_queries_are_rounded_to_the_type_of_the_training_rows(name, components):
     X, y = components
     model = MODELS[name].set_params(random_state=0)

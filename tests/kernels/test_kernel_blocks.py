@@ -14,6 +14,7 @@ KERNELS = [
     Kernel("poly", gamma=9.0, degree=1, coef0=0.5),
     Kernel("poly", gamma=9.0, degree=2, coef0=1.5),
     Kernel("poly", gamma=9.0, degree=3),
+    Kernel("laplace", gamma=9.0),
 ]
 GAMMA = 0.3
 RBF = KERNELS[1]
@@ -83,6 +84,16 @@ def test_gradients_are_those_of_differences(kernel, seed):
     found = kernel.weighted_gradient(X, Z, weights, GAMMA)
     assert found.shape == X.shape
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_laplace_gradient_at_a_kink_is_the_middle_of_both_sides():
+    _, Z = make_rows(0)
+    kernel, weights = Kernel("laplace", gamma=GAMMA), np.arange(17.0)
+    found = kernel.weighted_gradient(Z, Z, weights, GAMMA)
+    expected = numeric_gradients(
+        lambda rows: kernel_matrix(kernel, rows, Z) @ weights, Z
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -5,14 +5,27 @@ from itertools import combinations
 
 import numpy as np
 
+from localsvm.kernels import Kernel
+
 
 def kernel_matrix(kernel, X, Z):
     """Kernel values by the formulas of the kernels."""
     if kernel.name == "rbf":
         return np.exp(-kernel.gamma * ((X[:, None] - Z) ** 2).sum(axis=2))
+    if kernel.name == "laplace":
+        distance = np.abs(X[:, None] - Z).sum(axis=2)
+        return sum(np.exp(-kernel.gamma * 2**s * distance) for s in range(7)) / 7
     if kernel.name == "linear":
         return X @ Z.T
     return (kernel.gamma * (X @ Z.T) + kernel.coef0) ** kernel.degree
+
+
+def as_svc(setting):
+    """Parameters of SVC, which knows kernels of its own by name and others by call."""
+    if setting["kernel"] != "laplace":
+        return setting
+    kernel = Kernel("laplace", setting["gamma"])
+    return {"kernel": lambda X, Z: kernel_matrix(kernel, X, Z), "C": setting["C"]}
 
 
 def minimized(beta, K, target):
@@ -131,11 +144,18 @@ def scores(kernel, X, label, bounds, n_classes, queries, prior=None, query_prior
     return one_vs_one(decisions, n_classes)
 
 
-def local_gamma(X):
-    """1 / median squared distance to the first row, of the distances above zero."""
-    squared = np.sort(((X - X[0]) ** 2).sum(axis=1))
-    squared = squared[squared > 0]
-    return 1 / squared[len(squared) // 2] if len(squared) else 1.0
+def local_gamma(X, name="rbf"):
+    """1 / median squared distance to the first row, of the distances above zero.
+
+    For the Laplace kernel a tenth, and of absolute distances.
+    """
+    laplace = name == "laplace"
+    steps = np.abs(X - X[0]) if laplace else (X - X[0]) ** 2
+    distances = np.sort(steps.sum(axis=1))
+    distances = distances[distances > 0]
+    if not len(distances):
+        return 1.0
+    return (0.1 if laplace else 1) / distances[len(distances) // 2]
 
 
 def validation_loss(kernel, X, label, bounds, weight, n_classes, n_folds):

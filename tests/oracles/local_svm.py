@@ -15,6 +15,7 @@ TIGHT = {"tol": 1e-5, "max_iter": 10_000_000}
 KERNELS = {
     "linear": {"kernel": "linear", "C": 1.0, "gamma": 1.0},
     "rbf": {"kernel": "rbf", "C": 10.0, "gamma": 0.3},
+    "laplace": {"kernel": "laplace", "C": 10.0, "gamma": 0.05},
     "homogeneous": {"kernel": "poly", "C": 1.0, "gamma": 0.2},
     "inhomogeneous": {"kernel": "poly", "C": 1.0, "gamma": 0.2, "coef0": 1.0},
 }
@@ -39,7 +40,9 @@ def svm_scores(svc, X, y, queries, n_classes, weight=None):
     decisions = {}
     for pair in combinations(present, 2):
         part = np.isin(y, pair)
-        peer = SVC(**svc, tol=1e-5).fit(X[part], y[part], weight[part])
+        peer = SVC(**kernel_svm.as_svc(svc), tol=1e-5).fit(
+            X[part], y[part], weight[part]
+        )
         decisions[pair] = peer.decision_function(queries)
     return kernel_svm.one_vs_one(decisions, n_classes)
 
@@ -60,9 +63,9 @@ def svc_parameters(model, rows):
     """What SVC is given for the rows of one neighbourhood, the centre first."""
     gamma = model.gamma
     if gamma == "local":
-        gamma = kernel_svm.local_gamma(rows)
+        gamma = kernel_svm.local_gamma(rows, model.kernel)
     elif isinstance(gamma, tuple):
-        gamma = gamma[1] * kernel_svm.local_gamma(rows)
+        gamma = gamma[1] * kernel_svm.local_gamma(rows, model.kernel)
     return {
         "kernel": model.kernel,
         "C": 10.0 if model.C == "scale" else model.C,

@@ -14,6 +14,7 @@ KERNELS = [
     Kernel("rbf", gamma=0.5),
     Kernel("poly", gamma=0.5, degree=2),
     Kernel("poly", gamma=0.5, degree=3, coef0=1.0),
+    Kernel("laplace", gamma=0.05),
 ]
 RBF = KERNELS[1]
 TIGHT = KernelOptions(tol=1e-10, max_iter=10_000_000)

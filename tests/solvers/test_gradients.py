@@ -19,6 +19,7 @@ KERNELS = [
     Kernel("poly", gamma=9.0, degree=1, coef0=0.5),
     Kernel("poly", gamma=9.0, degree=2),
     Kernel("poly", gamma=9.0, degree=3, coef0=1.0),
+    Kernel("laplace", gamma=9.0),
 ]
 TWO = [(0, 1), (0, 1), (0, 1)]
 SEVERAL = [(0, 1, 2, 3), (1, 3), (0, 2, 3), (2,)]

@@ -13,6 +13,7 @@ KERNELS = [
     Kernel("rbf", gamma=9.0),
     Kernel("poly", gamma=9.0, degree=2),
     Kernel("poly", gamma=9.0, degree=3, coef0=1.0),
+    Kernel("laplace", gamma=9.0),
 ]
 RBF = KERNELS[1]
 CLASSES = {2: [(0, 1), (0, 1), (1,)], 4: [(0, 1, 2, 3), (1, 3), (2,)]}

@@ -28,15 +28,17 @@ def test_local_gamma_of_a_kernel_without_width_is_refused():
         LocalKernel(Kernel("poly"), 1.0, local_gamma=True).to_core()
 
 
-def test_local_gamma_follows_the_distances_to_the_centre(storage):
+@pytest.mark.parametrize("name", ["rbf", "laplace"])
+def test_local_gamma_follows_the_distances_to_the_centre(name, storage):
     rows, X = make_rows(0, storage=storage)
     neighborhoods, _ = make_cover(X, 0)
-    local = LocalKernel(Kernel("rbf", gamma=3.0), 1.0, local_gamma=True)
+    local = LocalKernel(Kernel(name, gamma=3.0), 1.0, local_gamma=True)
     models = fit_neighborhoods(rows, neighborhoods, local, KernelOptions())
     for members, gamma, only in zip(
         neighborhoods, models.gamma, models.only_class, strict=True
     ):
-        expected = 3.0 * kernel_svm.local_gamma(X[members]) if only < 0 else 0
+        own = kernel_svm.local_gamma(X[members], name)
+        expected = 3.0 * own if only < 0 else 0
         assert gamma == pytest.approx(expected, rel=1e-9)
 
 

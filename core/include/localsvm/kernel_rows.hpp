@@ -54,7 +54,7 @@ class ComputedKernel {
         : rows_(rows),
           kernel_(kernel),
           members_(std::move(members)),
-          comparison_(rows, kernel.of_distances()) {
+          comparison_(rows, kernel.comparison()) {
         comparison_.set_targets(members_.data(), size());
     }
     std::int64_t size() const { return static_cast<std::int64_t>(members_.size()); }

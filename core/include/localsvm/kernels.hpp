@@ -4,6 +4,7 @@
 //   linear      x . z
 //   polynomial  (gamma x . z + coef0)^degree    homogeneous if coef0 = 0
 //   rbf         exp(-gamma |x - z|^2)
+//   laplace     1/7 sum_{s=0..6} exp(-gamma 2^s |x - z|_1)    seven widths at once
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,15 @@
 
 namespace localsvm {
 
-enum class KernelKind : std::int32_t { linear = 0, polynomial = 1, rbf = 2 };
+enum class KernelKind : std::int32_t {
+    linear = 0,
+    polynomial = 1,
+    rbf = 2,
+    laplace = 3
+};
+
+// The number that a kernel is a function of.
+enum class Comparison { product, squared_distance, absolute_distance };
 
 struct Kernel {
     KernelKind kind = KernelKind::linear;
@@ -24,8 +33,17 @@ struct Kernel {
     double coef0 = 0;
     int degree = 3;
 
-    // Of squared distances if true, of inner products if not.
-    bool of_distances() const { return kind == KernelKind::rbf; }
+    Comparison comparison() const {
+        if (kind == KernelKind::rbf) return Comparison::squared_distance;
+        if (kind == KernelKind::laplace) return Comparison::absolute_distance;
+        return Comparison::product;
+    }
+    bool of_distances() const { return comparison() != Comparison::product; }
+    // gamma for rows that are typically so far from each other. The widest of the
+    // octaves of the Laplace kernel is ten times as wide as that.
+    double gamma_of(double distance) const {
+        return kind == KernelKind::laplace ? 0.1 / distance : 1 / distance;
+    }
 
     // Turns the numbers of n pairs into kernel values, in place.
     template <class T>
@@ -34,13 +52,15 @@ struct Kernel {
         const auto count = static_cast<std::size_t>(n);
         if (kind == KernelKind::rbf)
             loops.exponentials(static_cast<T>(-gamma), values, count);
+        else if (kind == KernelKind::laplace)
+            loops.octaves(static_cast<T>(-gamma), values, count);
         else if (kind == KernelKind::polynomial)
             loops.powers(static_cast<T>(gamma), static_cast<T>(coef0), degree, values,
                          count);
     }
 };
 
-// Inner products, or squared distances, of one row with a list of rows.
+// Inner products or distances of one row with a list of rows.
 // Distances are sums of squared differences where the rows are dense: they do not
 // suffer when the data lie far from the origin.
 template <class Rows>
@@ -49,9 +69,12 @@ class RowComparison;
 template <class T>
 class RowComparison<DenseRows<T>> {
   public:
-    RowComparison(const DenseRows<T>& rows, bool distances)
+    RowComparison(const DenseRows<T>& rows, Comparison comparison)
         : rows_(rows),
-          compare_(distances ? rows.loops().squared_distances : rows.loops().dots) {}
+          compare_(comparison == Comparison::product ? rows.loops().dots
+                   : comparison == Comparison::squared_distance
+                       ? rows.loops().squared_distances
+                       : rows.loops().absolute_distances) {}
 
     // Sets the rows that `compare` compares with.
     template <class Index>
@@ -79,35 +102,42 @@ class RowComparison<CsrRows<T, Index>> {
   public:
     using Rows = CsrRows<T, Index>;
 
-    RowComparison(const Rows& rows, bool distances)
+    RowComparison(const Rows& rows, Comparison comparison)
         : rows_(rows),
-          distances_(distances),
+          comparison_(comparison),
           dense_(static_cast<std::size_t>(rows.n_cols())) {}
 
     template <class RowIndex>
     void set_targets(const RowIndex* index, std::int64_t count) {
         targets_.assign(index, index + count);
         norms_.clear();
-        if (!distances_) return;
+        if (comparison_ != Comparison::squared_distance) return;
         for (const std::int64_t t : targets_) norms_.push_back(rows_.squared_norm(t));
     }
     void compare(const Rows& queries, std::int64_t i, std::int64_t first,
                  std::int64_t last, T* out) {
         queries.axpy_wide(i, 1.0, dense_.data());
-        const double norm = distances_ ? queries.squared_norm(i) : 0;
-        for (std::int64_t t = first; t < last; ++t) {
-            const auto target = static_cast<std::size_t>(t);
-            const double product = rows_.dot_wide(targets_[target], dense_.data());
-            out[t - first] = static_cast<T>(
-                distances_ ? std::max(0.0, norm + norms_[target] - 2 * product)
-                           : product);
-        }
+        const double norm =
+            comparison_ == Comparison::squared_distance    ? queries.squared_norm(i)
+            : comparison_ == Comparison::absolute_distance ? queries.absolute_norm(i)
+                                                           : 0;
+        for (std::int64_t t = first; t < last; ++t)
+            out[t - first] = static_cast<T>(number(static_cast<std::size_t>(t), norm));
         queries.axpy_wide(i, -1.0, dense_.data());
     }
 
   private:
+    double number(std::size_t target, double norm) const {
+        const std::int64_t row = targets_[target];
+        if (comparison_ == Comparison::absolute_distance)
+            return rows_.absolute_distance(row, dense_.data(), norm);
+        const double product = rows_.dot_wide(row, dense_.data());
+        if (comparison_ == Comparison::product) return product;
+        return std::max(0.0, norm + norms_[target] - 2 * product);
+    }
+
     Rows rows_;
-    bool distances_;
+    Comparison comparison_;
     std::vector<double> dense_;  // the query; zeros between calls
     std::vector<std::int64_t> targets_;
     std::vector<double> norms_;

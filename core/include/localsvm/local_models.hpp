@@ -134,7 +134,7 @@ class LocalDecision {
 
     LocalDecision(const Rows& support_rows, const LocalModels& models,
                   const Kernel& kernel)
-        : comparison_(support_rows, kernel.of_distances()),
+        : comparison_(support_rows, kernel.comparison()),
           models_(models),
           kernel_(kernel),
           votes_(models.n_classes) {}

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -132,6 +133,23 @@ class CsrRows {
         for (Index p = row_start_[i]; p < row_start_[i + 1]; ++p)
             sum += static_cast<double>(data_[p]) * static_cast<double>(data_[p]);
         return sum;
+    }
+    double absolute_norm(std::int64_t i) const {
+        double sum = 0;
+        for (Index p = row_start_[i]; p < row_start_[i + 1]; ++p)
+            sum += std::abs(static_cast<double>(data_[p]));
+        return sum;
+    }
+    // sum_j |x_j - w_j| for a w of the given sum of |w_j|. What the columns of the row
+    // add to the sum is summed in their order, as the norm is: equal rows are at 0.
+    double absolute_distance(std::int64_t i, const double* w, double norm) const {
+        double apart = 0, shared = 0;
+        for (Index p = row_start_[i]; p < row_start_[i + 1]; ++p) {
+            const double other = w[columns_[p]];
+            apart += std::abs(static_cast<double>(data_[p]) - other);
+            shared += std::abs(other);
+        }
+        return apart + std::max(0.0, norm - shared);
     }
     std::uint64_t hash(std::int64_t i, std::uint64_t seed) const {
         EntryHash hash(seed);

@@ -33,7 +33,7 @@ struct LabelledRows {
 struct KernelSettings {
     Kernel kernel;
     double C = 1;
-    bool local_gamma = false;  // rbf only: kernel.gamma is a factor of local_gamma()
+    bool local_gamma = false;  // kernel.gamma is a factor of local_gamma()
     SmoSettings smo;
     std::int64_t cache_bytes = 200 << 20;  // of one problem
 };
@@ -59,7 +59,7 @@ class Neighborhood {
           data_(data),
           settings_(settings),
           stop_(stop),
-          comparison_(rows, settings.kernel.of_distances()),
+          comparison_(rows, settings.kernel.comparison()),
           votes_(data.n_classes) {}
 
     // Sets the rows of the neighbourhood, the centre first.
@@ -76,8 +76,8 @@ class Neighborhood {
     // Classes of the rows that are not held out.
     const std::vector<std::int32_t>& classes() const { return classes_; }
 
-    // 1 / median of the positive squared distances to the centre, of the rows that are
-    // not held out.
+    // gamma for the median of the positive distances to the centre, of the rows that are
+    // not held out. Of kernels of distances.
     double local_gamma() {
         std::vector<T> distances(members_.size());
         comparison_.compare(rows_, members_[0], 0, size(), distances.data());
@@ -89,7 +89,7 @@ class Neighborhood {
         const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(n_used / 2);
         std::nth_element(distances.begin(), middle,
                          distances.begin() + static_cast<std::ptrdiff_t>(n_used));
-        return 1 / static_cast<double>(*middle);
+        return settings_.kernel.gamma_of(static_cast<double>(*middle));
     }
     // Sets the kernel of the next solves. keep_products: another gamma will follow.
     void set_gamma(double gamma, bool keep_products) {

@@ -22,6 +22,10 @@ struct Partner {
     double highest;
 };
 
+// Rows of a panel, which stand side by side: entry j of row r is panel[j * width + r].
+template <class T>
+inline constexpr std::size_t panel_width = 128 / sizeof(T);
+
 template <class T>
 struct VectorLoops {
     T (*dot)(const T* x, const T* w, std::size_t n);
@@ -33,13 +37,23 @@ struct VectorLoops {
                  std::size_t n);
     void (*axpy_mix)(T a, const T* x, T* const* w, const T* c, std::size_t m,
                      std::size_t n);
-    // out[r] = x . rows[r], and out[r] = |x - rows[r]|^2, for r < count
+    // out[r] = x . rows[r], out[r] = |x - rows[r]|^2 and out[r] = sum_j |x_j - rows[r]_j|,
+    // for r < count
     void (*dots)(const T* x, const T* const* rows, std::size_t count, std::size_t n,
                  T* out);
     void (*squared_distances)(const T* x, const T* const* rows, std::size_t count,
                               std::size_t n, T* out);
+    void (*absolute_distances)(const T* x, const T* const* rows, std::size_t count,
+                               std::size_t n, T* out);
+    // The absolute distances of `count` rows of n entries, which follow each other, to
+    // those of a panel; out is count x panel_width. Each sum runs over the entries in
+    // their order, so that it is the same in every instruction set.
+    void (*panel_distances)(const T* x, std::size_t count, const T* panel,
+                            std::size_t n, T* out);
     // v = exp(a v) where a v <= 0, and v = (a v + b)^degree
     void (*exponentials)(T a, T* v, std::size_t n);
+    // v = the mean of exp(a v)^(2^s) over s = 0 ... 6, where a v <= 0
+    void (*octaves)(T a, T* v, std::size_t n);
     void (*powers)(T a, T b, int degree, T* v, std::size_t n);
     // The loops of SMO; n is a multiple of 8. A barrier is 0 where the row may move and
     // infinite (+ for up, - for low) where it may not.

@@ -1,4 +1,4 @@
-"""Linear, polynomial and RBF kernels."""
+"""Linear, polynomial, RBF and Laplace kernels."""
 
 from __future__ import annotations
 
@@ -11,11 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import factorial
-from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
+from sklearn.metrics.pairwise import (
+    linear_kernel,
+    manhattan_distances,
+    polynomial_kernel,
+    rbf_kernel,
+)
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils.extmath import row_norms
 
 from localsvm import _core
+from localsvm.rows import RowSample, as_rows, stored_as, with_indices
 
 # Of the logarithm of a kernel value.
 _LARGEST_ERROR = 1e-5
@@ -24,7 +30,15 @@ _KINDS = {
     "linear": _core.KernelKind.linear,
     "poly": _core.KernelKind.polynomial,
     "rbf": _core.KernelKind.rbf,
+    "laplace": _core.KernelKind.laplace,
 }
+KERNELS = tuple(_KINDS)
+# Factors of gamma whose exponentials the Laplace kernel is the mean of.
+_OCTAVES = 2.0 ** np.arange(7)
+# The widest of them, in medians of the distances between rows.
+_WIDEST = 10.0
+# Whose distances are looked at for gamma.
+MEDIAN_ROWS = 400
 
 
 @dataclass(frozen=True)
@@ -33,9 +47,10 @@ class Kernel:
 
     Parameters
     ----------
-    name : {"linear", "poly", "rbf"}
-        :math:`x \cdot z`, :math:`(\gamma\, x \cdot z + c_0)^p` or
-        :math:`\exp(-\gamma \|x - z\|^2)`.
+    name : {"linear", "poly", "rbf", "laplace"}
+        :math:`x \cdot z`, :math:`(\gamma\, x \cdot z + c_0)^p`,
+        :math:`\exp(-\gamma \|x - z\|^2)` or
+        :math:`\frac17 \sum_{s=0}^6 \exp(-2^s \gamma \|x - z\|_1)`.
     gamma : float, default=1.0
     degree : int, default=3
         The power p of the polynomial.
@@ -47,6 +62,13 @@ class Kernel:
     >>> from localsvm.kernels import Kernel
     >>> Kernel("poly", degree=2, coef0=1.0)([[1.0, 2.0]], [[3.0, 4.0]]).item()
     144.0
+
+    Notes
+    -----
+    The Laplace kernel sums seven widths, each half the one before: there is no width to
+    choose but the widest, which may be off by a factor of two or three without harm. It
+    costs one exponential and six squarings. Its distances add up column by column, so
+    that a column counts by how far rows are apart in it and not by the square of that.
     """
 
     name: str
@@ -55,11 +77,17 @@ class Kernel:
     coef0: float = 0.0
 
     def __call__(self, X: Any, Z: Any) -> NDArray[Any]:
-        """Kernel values of every row of X with every row of Z, by BLAS."""
+        """Kernel values of every row of X with every row of Z.
+
+        By matrix products; the Laplace kernel by panels of rows in the core, at half
+        the cost if ``Z is X``.
+        """
         if self.name == "linear":
             values = linear_kernel(X, Z, dense_output=True)
         elif self.name == "poly":
             values = polynomial_kernel(X, Z, self.degree, self.gamma, self.coef0)
+        elif self.name == "laplace":
+            values = _laplace_values(X, Z, self.gamma)
         else:
             values = rbf_kernel(X, Z, self.gamma)
         return np.asarray(values)
@@ -69,10 +97,12 @@ class Kernel:
     ) -> Callable[[NDArray[Any]], NDArray[Any]]:
         """Prepare the values of blocks of rows with fixed ones, in their dtype.
 
-        ``gamma`` takes the place of the kernel's own. Distances are taken from products
-        of rows that are centred on Z; in float64 where float32 would lose too much of
-        them to cancellation.
+        ``gamma`` takes the place of the kernel's own. Squared distances are taken from
+        products of rows that are centred on Z; in float64 where float32 would lose too
+        much of them to cancellation.
         """
+        if self.name == "laplace":
+            return lambda X: _laplace_values(X, Z, gamma)
         if self.name != "rbf":
             return replace(self, gamma=gamma)._products_with(Z)
         center = Z.mean(axis=0, dtype=np.float64).astype(Z.dtype)
@@ -107,8 +137,12 @@ class Kernel:
     ) -> NDArray[np.float64]:
         """Gradient by x of ``sum_j weights[j] K(x, z_j)``, at each row of X.
 
-        ``gamma`` takes the place of the kernel's own.
+        ``gamma`` takes the place of the kernel's own. The Laplace kernel has a kink
+        where x and z_j are equal in a column; z_j adds nothing to the slope along that
+        column there, which is the middle of the slopes on both sides.
         """
+        if self.name == "laplace":
+            return _laplace_gradient(X, Z, weights, gamma)
         if self.name == "linear":
             return np.tile(weights @ Z, (X.shape[0], 1))
         if self.name == "rbf":
@@ -121,7 +155,7 @@ class Kernel:
 
     def diagonal(self, X: Any) -> NDArray[Any]:
         """Kernel value of each row with itself."""
-        if self.name == "rbf":
+        if self.of_distances:
             return np.ones(X.shape[0], dtype=X.dtype)
         squared = np.asarray(row_norms(X, squared=True))
         if self.name == "linear":
@@ -130,7 +164,7 @@ class Kernel:
 
     def n_explicit_features(self, n_columns: int) -> int:
         """Count the features of :meth:`features`; 0 if there is no such finite map."""
-        if self.name == "rbf" or self.coef0 < 0:
+        if self.of_distances or self.coef0 < 0:
             return 0
         degree = 1 if self.name == "linear" else self.degree
         at_most = math.comb(n_columns + degree, degree) - 1
@@ -161,8 +195,18 @@ class Kernel:
         return np.asarray(mapped * np.sqrt(weight[used]))
 
     @property
-    def keeps_euclidean_order(self) -> bool:
-        """Whether neighbours in feature space are the Euclidean neighbours."""
+    def of_distances(self) -> bool:
+        """Whether it is a function of distances, and 1 at a distance of zero."""
+        return self.name in ("rbf", "laplace")
+
+    @property
+    def searches_euclidean(self) -> bool:
+        """Whether neighbours are searched by their Euclidean distance.
+
+        That is the order of the rows in feature space, but for the Laplace kernel: its
+        order is that of absolute distances. The Euclidean neighbours, which trees and
+        matrix products find, take the place of those.
+        """
         return self.name != "poly" or self.degree == 1
 
     def to_core(self) -> _core.Kernel:
@@ -173,6 +217,43 @@ class Kernel:
             coef0=self.coef0,
             degree=self.degree,
         )
+
+
+def _laplace_values(X: Any, Z: Any, gamma: float) -> NDArray[Any]:
+    """Values of the Laplace kernel of all pairs of rows."""
+    targets = _as_stored(Z)
+    queries = targets if X is Z else stored_as(_as_stored(X), targets)
+    values: Any = np.empty((queries.shape[0], targets.shape[0]), dtype=targets.dtype)
+    view: Any = as_rows(targets)
+    _core.laplace_values(as_rows(queries), view, gamma, values)
+    return np.asarray(values)
+
+
+def _as_stored(X: Any) -> Any:
+    """Rows as the core takes them: C-ordered or canonical CSR, of two types."""
+    wide = getattr(X, "dtype", None) != np.float32
+    dtype = np.dtype(np.float64 if wide else np.float32)
+    if not sparse.issparse(X):
+        return np.ascontiguousarray(X, dtype=dtype)
+    rows = sparse.csr_array(X, dtype=dtype)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
+def _laplace_gradient(
+    X: NDArray[Any], Z: NDArray[Any], weights: NDArray[np.float64], gamma: float
+) -> NDArray[np.float64]:
+    """Gradient by x of weighted values of the Laplace kernel, at each row of X."""
+    base = -gamma * manhattan_distances(X, Z)
+    slopes = sum(octave * np.exp(octave * base) for octave in _OCTAVES)
+    slopes = -gamma / len(_OCTAVES) * slopes * weights
+    gradient = np.empty(X.shape)
+    for column in range(X.shape[1]):
+        sides = np.sign(X[:, column, np.newaxis] - Z[:, column])
+        gradient[:, column] = (slopes * sides).sum(axis=1)
+    return gradient
 
 
 def _distances_from(
@@ -189,6 +270,25 @@ def _distances_from(
         return np.asarray(values)
 
     return compare
+
+
+def median_gamma(X: Any, weight: NDArray[np.float64], seed: int = 0) -> float:
+    """``gamma="scale"`` of the Laplace kernel: 1 / (10 m).
+
+    m is the median of the positive absolute distances between 400 distinct rows, those
+    of the smallest hashes; without any, gamma is 1.
+    """
+    return gamma_of_sample(RowSample.draw(X, weight, seed, MEDIAN_ROWS).rows)
+
+
+def gamma_of_sample(rows: Any) -> float:
+    """``gamma="scale"`` of the Laplace kernel, of distinct rows in a fixed order."""
+    if sparse.issparse(rows):
+        # The only indices that scikit-learn compares; so few rows have no others.
+        rows = with_indices(rows.copy(), np.int32)
+    distances = manhattan_distances(rows, rows)[np.triu_indices(rows.shape[0], 1)]
+    distances = distances[distances > 0]
+    return 1.0 / (_WIDEST * float(np.median(distances))) if distances.size else 1.0
 
 
 def scale_gamma(X: Any, weight: NDArray[np.float64], within: float = 0.0) -> float:

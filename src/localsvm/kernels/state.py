@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from localsvm.kernels import Kernel
+from localsvm.kernels import KERNELS, Kernel
 from localsvm.state import Number, Record, Spec, Whole, Word
 
 # A higher power takes its time, and is of no use.
 KERNEL = Record(
     Kernel,
-    name=Word("linear", "poly", "rbf"),
+    name=Word(*KERNELS),
     gamma=Number(0.0),
     degree=Whole(1, 1000),
     coef0=Number(),

@@ -18,6 +18,7 @@ from localsvm.passes._survey import (
     Sample,
     Survey,
     count_rows,
+    find_median_gamma,
     merge_moments,
     survey_block,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "centers_for",
     "cluster_centers",
     "count_rows",
+    "find_median_gamma",
     "merge_moments",
     "rows_of_a_solve",
     "solve_together",

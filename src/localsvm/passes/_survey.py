@@ -11,7 +11,12 @@ from scipy import sparse
 
 from localsvm._checks import check_squares, column_range
 from localsvm.engine import Block, Blocks, Record
-from localsvm.kernels import entry_moments, gamma_of_moments
+from localsvm.kernels import (
+    MEDIAN_ROWS,
+    entry_moments,
+    gamma_of_moments,
+    gamma_of_sample,
+)
 from localsvm.rows import RowSample, squared_norms
 
 
@@ -199,10 +204,22 @@ def survey_block(block: Block, seed: int = 0, limit: int = 0) -> Survey:
     content = Content.of(block) if block.known is None else None
     sample = None
     if limit:
-        sample = Sample.of(RowSample.draw(block.X, weight, seed, limit))
+        sample = sample_block(block, seed, limit)
     # Summed as np.average does it: one block has the mean of rows in memory.
     squares = np.multiply(squared_norms(block.X), weight).sum()
     return Survey(block.n_rows, float(weight.sum()), float(squares), content, sample)
+
+
+def sample_block(block: Block, seed: int, limit: int) -> Sample:
+    """Draw a sample of the rows of a block."""
+    return Sample.of(RowSample.draw(block.X, block.sample_weight, seed, limit))
+
+
+def find_median_gamma(blocks: Blocks) -> float:
+    """``gamma="scale"`` of the Laplace kernel, in a pass that draws a sample."""
+    return gamma_of_sample(
+        blocks.reduce(sample_block, 0, MEDIAN_ROWS, stage="distances").rows
+    )
 
 
 def _merge_options(first: Any, second: Any) -> Any:

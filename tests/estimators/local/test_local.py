@@ -35,7 +35,9 @@ def test_one_neighbourhood_of_all_rows_is_the_global_svm(kernel, n_classes):
     queries, _ = make_classes(200, n_classes, seed=1)
     model = LocalSVC(100, n_assigned=100, **kernel, **TIGHT).fit(X, y)
     assert model.n_regions_ == 1
-    peer = SVC(**kernel, tol=1e-5, decision_function_shape="ovr").fit(X, y)
+    peer = SVC(
+        **kernel_svm.as_svc(kernel), tol=1e-5, decision_function_shape="ovr"
+    ).fit(X, y)
     scores = peer.decision_function(queries)
     np.testing.assert_allclose(model.decision_function(queries), scores, atol=1e-3)
     assert_same_winners(model.predict(queries), scores)
@@ -51,7 +53,7 @@ def test_one_neighbourhood_of_a_real_set_is_the_global_svm(kernel):
     X, y = scaler.transform(data.X_train[some]), data.y_train[some]
     queries = scaler.transform(data.X_test[:500])
     model = LocalSVC(500, n_assigned=500, **kernel, **TIGHT).fit(X, y)
-    peer = SVC(**kernel, tol=1e-5).fit(X, y)
+    peer = SVC(**kernel_svm.as_svc(kernel), tol=1e-5).fit(X, y)
     assert model.n_regions_ == 1
     np.testing.assert_allclose(
         model.decision_function(queries), peer.decision_function(queries), atol=1e-3
@@ -241,6 +243,10 @@ def test_width_is_that_of_svc(gamma, expected):
         np.testing.assert_allclose(used, width, rtol=1e-12)
         assert model.gamma_ == pytest.approx(width, rel=1e-12)
     if gamma == "scale":
+        model = LocalSVC(40, kernel="laplace", gamma=gamma).fit(X, y)
+        distances = pairwise_distances(X, metric="manhattan")
+        distances = distances[np.triu_indices(200, 1)]
+        assert model.gamma_ == pytest.approx(0.1 / np.median(distances), rel=1e-12)
         for gamma, factor in (("local", 1.0), (("local", 0.5), 0.5)):
             local = LocalSVC(40, kernel="poly", gamma=gamma).fit(X, y)
             used = local.region_gamma_[local.region_gamma_ > 0]
@@ -255,6 +261,7 @@ def test_scaled_penalty_is_ten_by_the_mean_of_the_kernel(estimator):
     powers = np.average(((X**2).sum(axis=1) * 0.5 + 1) ** 3, weights=weight)
     for kernel, expected in (
         ({}, 10.0),
+        ({"kernel": "laplace"}, 10.0),
         ({"kernel": "linear"}, 10 / norms),
         ({"kernel": "poly", "gamma": 0.5, "coef0": 1.0}, 10 / powers),
     ):

@@ -52,7 +52,7 @@ def data():
         ({"gamma": ("local",)}, r"'gamma' parameter .* Got \('local',\)"),
         ({"C": "auto"}, r"'C' parameter .* or 'scale'\. Got 'auto'"),
         ({"max_time": 0}, r"'max_time' parameter .* Got 0"),
-        ({"kernel": "sigmoid"}, r"'linear' or 'poly' or 'rbf'\. Got 'sigmoid'"),
+        ({"kernel": "sigmoid"}, r"'poly' or 'rbf' or 'laplace'\. Got 'sigmoid'"),
         ({"degree": 0}, r"'degree' parameter .*\[1, inf\)\. Got 0"),
         ({"degree": 2.5}, r"'degree' parameter .* Got 2.5"),
         ({"coef0": np.inf}, r"'coef0' parameter .* Got inf"),
@@ -247,7 +247,7 @@ class TestOddData:
         np.testing.assert_array_equal(model.decision_function(X), 0)
         assert set(model.predict(X)) == {"no"}
 
-    @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+    @pytest.mark.parametrize("kernel", ["rbf", "laplace", "linear", "poly"])
     def test_constant_columns(self, kernel, estimator, data):
         X, y = data
         padded = np.hstack([X, np.full((60, 1), 3.0), np.zeros((60, 1))])
@@ -257,7 +257,7 @@ class TestOddData:
         model = estimator.set_params(kernel=kernel, n_neighbors=12).fit(padded, y)
         assert model.score(padded, y) > 0.8
 
-    @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+    @pytest.mark.parametrize("kernel", ["rbf", "laplace", "linear", "poly"])
     def test_all_rows_zero(self, kernel, estimator):
         X, y = np.zeros((15, 2)), np.arange(15) < 5
         model = estimator.set_params(kernel=kernel, n_neighbors=8).fit(X, y)

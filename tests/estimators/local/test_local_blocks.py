@@ -86,6 +86,8 @@ def data(request):
         {"gamma": "scale", "class_weight": "balanced", "neighbors": "brute"},
         {"class_weight": {"ash": 2.0, "birch": 0.0}, "neighbors": "kd_tree"},
         {"local_grid": {"C": [0.1, 1.0]}, "gamma": "auto", "n_assigned": 1},
+        {"kernel": "laplace"},
+        {"kernel": "laplace", "gamma": "scale"},
         {"n_neighbors": "auto", "kernel": "poly", "degree": 1},
         {"n_neighbors": 500},
     ],

@@ -10,6 +10,7 @@ from oracles.local_svm import make_classes
 
 KERNELS = [
     {"kernel": "rbf"},
+    {"kernel": "laplace"},
     {"kernel": "linear"},
     {"kernel": "poly", "coef0": 1.0, "degree": 2, "gamma": 0.5},
 ]

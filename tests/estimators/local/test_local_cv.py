@@ -46,7 +46,7 @@ def held_out_scores(model, regions, data, train, test):
         near = neighborhoods[m]
         gamma = model.gamma
         if isinstance(gamma, tuple):
-            gamma = gamma[1] * kernel_svm.local_gamma(X[near])
+            gamma = gamma[1] * kernel_svm.local_gamma(X[near], model.kernel)
         svc = {"kernel": model.kernel, "C": model.C, "gamma": gamma}
         svc |= {"degree": model.degree, "coef0": model.coef0}
         near, routed = near[np.isin(near, train)], labels[test] == m
@@ -322,7 +322,7 @@ def test_search_finds_what_the_data_need():
     assert search.best_score_ > SVC(C=0.01).fit(X[:400], y[:400]).score(X, y) + 0.2
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+@pytest.mark.parametrize("kernel", ["rbf", "laplace", "linear", "poly"])
 def test_n_jobs_does_not_change_a_bit(kernel):
     X, y = make_classes(100, 3)
     one, *others = (
@@ -395,7 +395,7 @@ def test_settings_without_time_are_not_scored(two_moons):
     )
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("kernel", ["rbf", "laplace", "linear"])
 def test_scaled_penalties_are_around_that_of_the_model(kernel, two_moons):
     X, y = two_moons
     search = LocalSVCCV(kernel=kernel, n_neighbors=30, random_state=0).fit(X, y)

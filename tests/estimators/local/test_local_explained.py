@@ -27,6 +27,7 @@ def numeric_gradients(model, X, step=1e-5):
     "parameters",
     [
         {"kernel": "rbf"},
+        {"kernel": "laplace"},
         {"kernel": "linear"},
         {"kernel": "poly", "coef0": 1.0},
         {"metric": GradientMetric(random_state=0)},

@@ -28,6 +28,7 @@ from localsvm.kernels import Kernel
 KERNELS = {
     "linear": {"kernel": "linear", "C": 1.0},
     "rbf": {"kernel": "rbf"},
+    "laplace": {"kernel": "laplace"},
     "homogeneous": {"kernel": "poly", "C": 1.0, "gamma": 0.2},
     "inhomogeneous": {"kernel": "poly", "C": 1.0, "gamma": 0.2, "coef0": 1.0},
 }

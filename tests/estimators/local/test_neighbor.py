@@ -17,6 +17,7 @@ from conftest import store
 from localsvm import LocalSVC
 from localsvm.cluster import ShortListNeighbors, TreeNeighbors
 from localsvm.estimators import NeighborSVC
+from oracles import kernel_svm
 from oracles.local_svm import (
     KERNELS,
     TIGHT,
@@ -69,7 +70,7 @@ def test_all_rows_as_neighbours_is_the_global_svm(n_classes, kernel):
     X, y = make_classes(80, n_classes)
     queries, _ = make_classes(30, n_classes, seed=1)
     model = NeighborSVC(80, **kernel, **TIGHT).fit(X, y)
-    peer = SVC(**kernel, tol=1e-5).fit(X, y)
+    peer = SVC(**kernel_svm.as_svc(kernel), tol=1e-5).fit(X, y)
     np.testing.assert_allclose(
         model.decision_function(queries), peer.decision_function(queries), atol=1e-3
     )

@@ -27,6 +27,7 @@ from oracles.local_svm import make_classes
 KERNELS = {
     "linear": {"kernel": "linear", "C": 0.5},
     "rbf": {"kernel": "rbf", "gamma": 0.5, "C": 3.0},
+    "laplace": {"kernel": "laplace", "gamma": 0.05, "C": 3.0},
     "poly": {"kernel": "poly", "degree": 3, "gamma": 0.3, "coef0": 1.0, "C": 0.5},
 }
 PAPER = Reduction("pseudo_center", use_bounds=False, band=0.0)
@@ -93,7 +94,7 @@ def test_objective_is_that_of_all_rows(kernel, way):
 def test_decisions_are_those_of_svc(kernel, way):
     X, y = noisy_rows()
     queries, _ = noisy_rows(100, seed=1)
-    peer = SVC(**kernel, tol=1e-6).fit(X, y)
+    peer = SVC(**kernel_svm.as_svc(kernel), tol=1e-6).fit(X, y)
     model = ReducedSVC(**kernel, **way, **TIGHT).fit(X, y)
     np.testing.assert_allclose(
         model.decision_function(queries), peer.decision_function(queries), atol=1e-3
@@ -119,7 +120,7 @@ def test_several_classes_are_one_against_the_rest(kernel, way):
     X, y = make_classes(240, 3)
     model = ReducedSVC(**kernel, **way, **TIGHT).fit(X, y)
     for position in range(3):
-        peer = SVC(**kernel, tol=1e-6).fit(X, y == position)
+        peer = SVC(**kernel_svm.as_svc(kernel), tol=1e-6).fit(X, y == position)
         np.testing.assert_allclose(
             model.decision_function(X)[:, position],
             peer.decision_function(X),
@@ -378,7 +379,7 @@ def test_fitted_attributes_tell_the_story():
 @pytest.mark.parametrize(
     ("parameter", "value", "words"),
     [
-        ("kernel", "sigmoid", "'linear' or 'poly' or 'rbf'"),
+        ("kernel", "sigmoid", "'linear' or 'poly' or 'rbf' or 'laplace'"),
         ("C", 0.0, "a float in the range (0, inf) or 'scale'"),
         ("gamma", "local", "a float in the range (0, inf) or 'scale' or 'auto'"),
         ("degree", 0, "an int in the range [1, inf)"),
@@ -431,6 +432,7 @@ def test_reduction_is_none_in_memory_unless_it_is_given():
     "kernel",
     [
         {"kernel": "rbf"},
+        {"kernel": "laplace"},
         {"kernel": "linear"},
         {"kernel": "poly", "degree": 2, "gamma": 0.3, "coef0": 1.0},
     ],
@@ -440,7 +442,8 @@ def test_scaled_penalty_is_ten_over_the_mean_of_the_diagonal(kernel):
     X, weight = 3 * X, np.arange(200) % 3
     model = ReducedSVC(**kernel, random_state=0).fit(X, y, sample_weight=weight)
     squares = (X**2).sum(axis=1)
-    diagonal = {"rbf": 0 * squares + 1, "linear": squares}.get(
+    ones = np.ones(200)
+    diagonal = {"rbf": ones, "laplace": ones, "linear": squares}.get(
         kernel["kernel"], (0.3 * squares + 1.0) ** 2
     )
     assert pytest.approx(10.0 / np.average(diagonal, weights=weight)) == model.C_

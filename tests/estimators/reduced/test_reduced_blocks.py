@@ -36,6 +36,7 @@ FORMS = {
         "reduction": Reduction("pseudo_center"),
     },
     "rbf": {"C": 3.0},
+    "laplace": {"kernel": "laplace", "C": 3.0},
     "rbf, paper": {"C": 1.0, "reduction": Reduction("pseudo_center", band=0.0)},
     "poly": {"kernel": "poly", "C": 1.0, "degree": 2, "coef0": 1.0, "gamma": "auto"},
     "balanced": {"C": 1.0, "class_weight": "balanced"},
@@ -355,7 +356,7 @@ def test_rows_that_are_to_enter_are_counted_first(kernel, monkeypatch):
         fit(Batches.of(X, y, rows=200), parameters=kernel)
 
 
-@pytest.mark.parametrize("form", ["linear", "rbf"])
+@pytest.mark.parametrize("form", ["linear", "rbf", "laplace"])
 def test_model_file_and_gradients_of_a_fit_to_blocks(form, tmp_path):
     X, y, weight = make_rows()
     model = fit(Batches.of(X, y, weight, rows=ROWS), parameters=FORMS[form])

@@ -268,7 +268,7 @@ def make_search(neighbors: Any, X: Any, n_neighbors: int, kernel: Any = None) ->
     X : ndarray or CSR
         The rows that will be searched.
     n_neighbors : int
-    kernel : callable with ``diagonal`` and ``keeps_euclidean_order``, or None
+    kernel : callable with ``diagonal`` and ``searches_euclidean``, or None
         Where its feature space orders rows in its own way, all rows are compared there.
 
     Returns
@@ -282,7 +282,7 @@ def make_search(neighbors: Any, X: Any, n_neighbors: int, kernel: Any = None) ->
             "neighbors='kd_tree' needs a dense X, got a sparse matrix; use "
             "neighbors='brute' or X.toarray()."
         )
-    if kernel is not None and not kernel.keeps_euclidean_order:
+    if kernel is not None and not kernel.searches_euclidean:
         if neighbors == "kd_tree":
             raise ValueError(
                 "neighbors='kd_tree' searches by Euclidean distance, but the "

@@ -26,6 +26,7 @@ from localsvm.estimators._local.fit import (
 )
 from localsvm.estimators._local.model import LocalModel
 from localsvm.estimators._local.prior import Prior, fit_global
+from localsvm.kernels import KERNELS
 from localsvm.rows import MergedRows, Rows
 
 
@@ -43,7 +44,7 @@ class BaseKernelClassifier(BaseLocalClassifier):
     def _check_kernel_parameters(self) -> None:
         check_parameters(
             self,
-            kernel=one_of("linear", "poly", "rbf"),
+            kernel=one_of(*KERNELS),
             degree=integer(1),
             coef0=real(-np.inf),
             neighbors=SEARCHES,

@@ -13,7 +13,13 @@ from localsvm._checks import check_squares, column_range
 from localsvm.cluster import CellTree
 from localsvm.engine import Block, Labels, Record, Store
 from localsvm.estimators._local.fit import RowScale
-from localsvm.kernels import Kernel, entry_moments, gamma_of_moments
+from localsvm.kernels import (
+    MEDIAN_ROWS,
+    Kernel,
+    entry_moments,
+    gamma_of_moments,
+    gamma_of_sample,
+)
 from localsvm.passes import merge_moments
 from localsvm.rows import hash_labelled, hash_rows, squared_norms
 
@@ -103,7 +109,10 @@ class LocalSurvey(Record):
             return float(kernel.gamma * squares + kernel.coef0)
 
         return RowScale(
-            columns, lambda: gamma_of_moments(mean, total, columns), self_kernel
+            columns,
+            lambda: gamma_of_moments(mean, total, columns),
+            lambda: gamma_of_sample(self.sample[:MEDIAN_ROWS]),
+            self_kernel,
         )
 
 

@@ -57,15 +57,20 @@ class LocalSVC(BaseLocalSVC):
     n_neighbors : int or "auto", default="auto"
         Rows k of a neighbourhood, counting equal rows once. "auto" is 100, or all rows
         if there are fewer. With all rows it is one SVM: the global one.
-    kernel : {"rbf", "linear", "poly"}, default="rbf"
+    kernel : {"rbf", "laplace", "linear", "poly"}, default="rbf"
+        "laplace" is :math:`\frac17 \sum_{s=0}^6 \exp(-2^s \gamma \|x - z\|_1)`: seven
+        widths at once, of distances that add up column by column. It suits tables.
     C : float or "scale", default="scale"
         Penalty of margin errors. "scale" is 10 divided by the mean of K(x, x) over the
-        rows: 10 for the RBF kernel, 10 / (mean squared norm) for the linear one.
+        rows: 10 for RBF and Laplace kernels, 10 / (mean squared norm) for the linear
+        one.
     gamma : float, "local", ("local", float), "scale" or "auto", default="local"
         Width of the kernel. "local" is 1 / (median squared distance of a
         neighbourhood's rows to its centre), which needs no knowledge of units and
-        follows the density of the data; ("local", 0.5) is half of that. The polynomial
-        kernel has no width, and takes "local" as "scale". The others are as in
+        follows the density of the data; ("local", 0.5) is half of that. For the Laplace
+        kernel it is 1 / (10 m), m the median absolute distance to the centre, and
+        "scale" is that of the distances between 400 rows. The polynomial kernel has no
+        width, and takes "local" as "scale". The others are as in
         :class:`~sklearn.svm.SVC`.
     shrink : float, default=0.0
         How much of a global model g the local SVMs are given: they learn what is to be
@@ -117,7 +122,8 @@ class LocalSVC(BaseLocalSVC):
     neighbors : {"auto", "kd_tree", "brute"} or search object, default="auto"
         The neighbour search; see :class:`~localsvm.cluster.NeighborhoodCover`. Rows are
         near in the kernel's feature space: that is Euclidean order for linear and RBF
-        kernels; for polynomials see :class:`~localsvm.cluster.KernelNeighbors`.
+        kernels, and taken for it with the Laplace kernel; for polynomials see
+        :class:`~localsvm.cluster.KernelNeighbors`.
     cache_size : float, default=200
         Megabytes for kernel rows of a neighbourhood with more than 2000 rows.
 
@@ -277,10 +283,11 @@ class LocalSVC(BaseLocalSVC):
 
     def _fit(self, rows: Rows) -> None:
         sizes = neighborhood_sizes(self.n_neighbors, self.n_assigned, rows.n_rows)
-        local = self._with_grid(self._kernel_settings().resolve(RowScale.of(rows)))
-        settings = LocalSettings(*sizes, local, self.route, self.neighbors)
         clock = StageClock(self.max_time)
         options = self._options(self._draw_seed(), clock)
+        scale = RowScale.of(rows, options.seed)
+        local = self._with_grid(self._kernel_settings().resolve(scale))
+        settings = LocalSettings(*sizes, local, self.route, self.neighbors)
         with clock.stage("merge"):
             merged = rows.merged(options.seed)
         prior = None

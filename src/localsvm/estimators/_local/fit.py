@@ -19,7 +19,7 @@ from localsvm._threads import effective_n_jobs
 from localsvm.cluster import NeighborhoodCover, make_search
 from localsvm.estimators._local.model import LocalModel, Router
 from localsvm.estimators._local.prior import Prior
-from localsvm.kernels import Kernel, scale_gamma
+from localsvm.kernels import Kernel, median_gamma, scale_gamma
 from localsvm.rows import SCALED_C, Rows, squared_norms
 from localsvm.solvers import (
     KernelOptions,
@@ -61,19 +61,21 @@ class RowScale:
     Attributes
     ----------
     n_columns : int
-    scale_gamma : callable
-        Gives 1 / (n_columns * variance of the entries).
+    scale_gamma, median_gamma : callable
+        Give 1 / (n_columns * variance of the entries), and 1 / (10 m) with the median
+        absolute distance m of rows.
     self_kernel : callable
         Gives the mean of K(x, x) for a kernel.
     """
 
     n_columns: int
     scale_gamma: Callable[[], float]
+    median_gamma: Callable[[], float]
     self_kernel: Callable[[Kernel], float]
 
     @classmethod
-    def of(cls, rows: Rows) -> Self:
-        """Scale of rows in memory."""
+    def of(cls, rows: Rows, seed: int = 0) -> Self:
+        """Scale of rows in memory; the seed chooses those of the median."""
         check_squares(rows.X)
 
         def self_kernel(kernel: Kernel) -> float:
@@ -83,12 +85,13 @@ class RowScale:
         return cls(
             rows.X.shape[1],
             lambda: scale_gamma(rows.X, rows.sample_weight),
+            lambda: median_gamma(rows.X, rows.sample_weight, seed),
             self_kernel,
         )
 
     def scaled_penalty(self, kernel: Kernel) -> float:
         """``C="scale"``: 10 divided by the mean of K(x, x)."""
-        if kernel.name == "rbf":
+        if kernel.of_distances:
             return SCALED_C
         mean = self.self_kernel(kernel)
         return SCALED_C / mean if 0 < mean < np.inf else SCALED_C
@@ -122,13 +125,14 @@ class KernelSettings:
         gamma, factor = self.gamma, 1.0
         if isinstance(gamma, (tuple, list)):
             gamma, factor = gamma
-        local = gamma == "local" and self.kernel == "rbf"
+        local = gamma == "local" and Kernel(self.kernel).of_distances
         if local:
             gamma = 1.0
         elif gamma == "auto":
             gamma = 1.0 / scale.n_columns
         elif isinstance(gamma, str):
-            gamma = scale.scale_gamma()
+            laplace = self.kernel == "laplace"
+            gamma = scale.median_gamma() if laplace else scale.scale_gamma()
         kernel = Kernel(self.kernel, float(gamma) * factor, self.degree, self.coef0)
         C = self.C
         if isinstance(C, str):
@@ -318,7 +322,7 @@ def cover_neighborhoods(
     """Lines 4-9 and 11-17, in the feature space of the kernel."""
     k = min(settings.n_neighbors, X.shape[0])
     neighbors, kernel = settings.neighbors, kernel_of(settings.local)
-    if not kernel.keeps_euclidean_order:
+    if not kernel.searches_euclidean:
         neighbors = make_search(neighbors, X, k, kernel)
     return NeighborhoodCover(
         k,

@@ -66,7 +66,7 @@ class LocalSVCCV(BaseLocalSVC):
         folds.
     scoring : str, callable or None, default=None
         None is accuracy, weighted by ``sample_weight``.
-    kernel : {"rbf", "linear", "poly"}, default="rbf"
+    kernel : {"rbf", "laplace", "linear", "poly"}, default="rbf"
     route : {"row", "center"}, default="row"
     metric : transformer or None, default=None
         Learned once, on the rows of all folds.

@@ -100,7 +100,7 @@ class LocalGrid:
     def width_groups(self) -> list[list[Width]]:
         """Widths, grouped by feature spaces that order the rows in the same way."""
         widths = self.widths
-        if self.kernel.keeps_euclidean_order:
+        if self.kernel.searches_euclidean:
             return [widths]
         return [[width] for width in widths]
 

@@ -105,7 +105,7 @@ def _check_models(values: Mapping[str, Any], dims: Dims) -> None:
         raise ValueError("_models.pairs has a pair that is not in ascending order.")
     if dims["classes"] == 2 and (n_pairs > 1).any():
         raise ValueError("_models.pairs has several pairs of two classes.")
-    if (models.gamma[n_pairs > 0] <= 0).any() and values["_kernel"].name == "rbf":
+    if (models.gamma[n_pairs > 0] <= 0).any() and values["_kernel"].of_distances:
         raise ValueError("_models.gamma has 0 for a model with pairs.")
 
 

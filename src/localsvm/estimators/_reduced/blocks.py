@@ -63,7 +63,7 @@ class Diagonal(Record):
     @classmethod
     def of(cls, kernel: Kernel, X: Any, weight: NDArray[np.float64]) -> Diagonal:
         """Sum over some rows."""
-        if kernel.name == "rbf":
+        if kernel.of_distances:
             return cls(float(weight.sum()), float(weight.sum()))
         values = kernel.diagonal(X).astype(np.float64, copy=False)
         return cls(float(weight @ values), float(weight.sum()))

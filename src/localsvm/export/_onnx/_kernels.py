@@ -50,6 +50,10 @@ def kernel_values(graph: Graph, rows: Tensor, support: Any, kernel: Kernel) -> T
     graph.uses(len(points))
     if kernel.name == "rbf":
         return (squared_distances_to(graph, rows, points) * -kernel.gamma).exp()
+    if kernel.name == "laplace":
+        graph.uses(2 * points.size)
+        distances = (graph.weight(points) - rows.expand(1)).absolute().sum(2)
+        return octaves(distances * -kernel.gamma)
     if kernel.name == "linear":
         return rows @ graph.weight(points.T)
     # A factor after the product would be merged into it, rounded to float32.
@@ -61,6 +65,17 @@ def polynomial(scaled_products: Tensor, kernel: Kernel) -> Tensor:
     """Values of the polynomial kernel, from inner products times gamma."""
     base = scaled_products + kernel.coef0
     return base if kernel.degree == 1 else base.power(kernel.degree)
+
+
+def octaves(exponent: Tensor) -> Tensor:
+    """Values of the Laplace kernel, from absolute distances times -gamma."""
+    power = exponent.exp()
+    total = power
+    for _ in range(6):
+        power = power * power
+        total = total + power
+    # Between a factor and a product: the two would be merged, rounded to float32.
+    return (total / 7.0).at_least(0.0)
 
 
 def squared_distances_to(graph: Graph, rows: Tensor, points: NDArray[Any]) -> Tensor:

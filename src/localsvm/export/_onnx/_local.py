@@ -17,6 +17,7 @@ from localsvm.export._onnx._graph import Graph
 from localsvm.export._onnx._kernels import (
     dense,
     kernel_values,
+    octaves,
     polynomial,
     squared_distances_to,
     stored_as,
@@ -159,6 +160,11 @@ class _Routed:
                 squared = squared_distances_to(graph, self.rows, points)
                 squared = squared.take_along(index)
             return (-(squared * gamma)).exp()
+        if kernel.name == "laplace":
+            # No product of matrices gives the distances to all of them.
+            graph.uses(2 * n_used * points.shape[1])
+            steps = graph.weight(points).take(index) - self.rows.expand(1)
+            return octaves(-(steps.absolute().sum(2) * gamma))
         if fetches:
             graph.uses(n_used * points.shape[1])
             fetched = graph.weight(points).take(index)

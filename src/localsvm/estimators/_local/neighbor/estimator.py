@@ -41,10 +41,11 @@ class NeighborSVC(BaseKernelClassifier):
     n_neighbors : int or "auto", default="auto"
         Neighbours k, counting equal rows once. "auto" is 100, or all rows if there are
         fewer.
-    kernel : {"rbf", "linear", "poly"}, default="rbf"
+    kernel : {"rbf", "laplace", "linear", "poly"}, default="rbf"
     C : float or "scale", default="scale"
     gamma : float, "local", ("local", float), "scale" or "auto", default="local"
-        "local" is 1 / (median squared distance of the neighbours to the nearest one).
+        "local" is 1 / (median squared distance of the neighbours to the nearest one);
+        for the Laplace kernel 1 / (10 times their median absolute distance).
     metric : transformer or None, default=None
     class_weight : dict, "balanced" or None, default=None
     tol : float, default=1e-3
@@ -102,7 +103,8 @@ class NeighborSVC(BaseKernelClassifier):
     where C is large; queries are solved in compiled code, many at a time. Neighbours of
     one class need no SVM. Linear and RBF kernels keep the Euclidean order of the rows;
     polynomial ones of degree two and more do not: see
-    :class:`~localsvm.cluster.KernelNeighbors`.
+    :class:`~localsvm.cluster.KernelNeighbors`. With the Laplace kernel the neighbours
+    are the Euclidean ones, too.
 
     References
     ----------
@@ -235,8 +237,9 @@ class NeighborSVC(BaseKernelClassifier):
         clock = StageClock()
         k, _ = neighborhood_sizes(self.n_neighbors, None, rows.n_rows)
         with clock.stage("merge"):
-            merged = rows.merged(self._draw_seed())
-            local = self._kernel_settings().resolve(RowScale.of(rows))
+            seed = self._draw_seed()
+            merged = rows.merged(seed)
+            local = self._kernel_settings().resolve(RowScale.of(rows, seed))
         with clock.stage("index"):
             index = index_rows(merged.rows, k, local, self.neighbors)
         self._index, self.row_indices_ = index, merged.first
