@@ -10,6 +10,7 @@ from localsvm.kernels._kernel import (
     median_gamma as median_gamma,
     scale_gamma,
 )
+from localsvm.kernels._matrix import kernel_matrix
 from localsvm.kernels._probability_product import (
     ClusterKernel,
     Gaussians,
@@ -22,6 +23,7 @@ __all__ = [
     "Gaussians",
     "Kernel",
     "expected_rbf",
+    "kernel_matrix",
     "probability_product",
     "scale_gamma",
 ]

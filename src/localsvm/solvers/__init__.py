@@ -39,6 +39,7 @@ from localsvm.solvers._neighborhoods import (
     cross_validate_neighborhoods,
     fit_neighborhoods,
 )
+from localsvm.solvers._penalties import score_penalties
 from localsvm.solvers._selective import SelectiveDescent
 
 __all__ = [
@@ -72,6 +73,7 @@ __all__ = [
     "gate_loss",
     "local_gradients",
     "pair_shares",
+    "score_penalties",
     "solve_blocks",
     "solve_codes",
     "solve_codes_jointly",

@@ -9,16 +9,11 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm._threads import (
-    map_in_threads,
-    map_row_blocks,
-    single_threaded_libraries,
-)
+from localsvm._threads import map_in_threads, single_threaded_libraries
 from localsvm.engine import Block, Blocks, Labels
 from localsvm.estimators._reduced.blocks import cluster_rows
 from localsvm.estimators._reduced.master import reduce_blocks
@@ -43,7 +38,7 @@ from localsvm.estimators._reduced.spaces import (
     OutOfTimeError,
     RowSpace,
 )
-from localsvm.kernels import Kernel
+from localsvm.kernels import Kernel, kernel_matrix
 from localsvm.passes import Content
 from localsvm.rows import Rows, take_rows
 
@@ -123,6 +118,11 @@ def choose_space(
     where : str
         The same in words.
     """
+
+    def stop_if_late() -> None:
+        if options.clock.remaining() == 0:
+            raise OutOfTimeError
+
     kernel = settings.kernel
     if settings.takes_interior_point(rows.X):
         space = FeatureSpace(rows.X, by_interior_point=True)
@@ -132,25 +132,12 @@ def choose_space(
     size = rows.X.dtype.itemsize * rows.n_rows**2
     if pays and size <= options.cache_size * 2**20:
         with suppress(OutOfTimeError):
-            gram = kernel_matrix(kernel, rows.X, options)
+            gram = kernel_matrix(kernel, rows.X, options.n_jobs, stop_if_late)
             return MatrixSpace(gram), "on one kernel matrix of all rows, by SMO"
     where = "on kernel rows, by SMO"
     if kernel.name == "linear":
         return FeatureSpace(rows.X, by_interior_point=False), where
     return RowSpace(rows.X, kernel, options.n_jobs), where
-
-
-def kernel_matrix(kernel: Kernel, X: Any, options: FitOptions) -> NDArray[Any]:
-    """Kernel values of all pairs of rows, in their type, if there is time for them."""
-    values = np.empty((X.shape[0], X.shape[0]), dtype=X.dtype)
-
-    def fill_block(block: slice) -> None:
-        if options.clock.remaining() == 0:
-            raise OutOfTimeError
-        values[block] = kernel(X[block], X)
-
-    map_row_blocks(fill_block, X.shape[0], options.n_jobs)
-    return values
 
 
 def make_tasks(
