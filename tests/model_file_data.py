@@ -289,6 +289,7 @@ CASES = {
         "named",
         StagedSVC(**STAGED | {"scaling": "quantile", "gradient_metric": "full"}),
     ),
+    "staged-ranks": ("named", StagedSVC(**STAGED | {"scaling": "ranks"})),
     "staged-cells": (
         "two",
         StagedSVC(**STAGED | {"cell_size": 20, "n_components": 2, "threshold": np.inf}),

@@ -11,6 +11,7 @@ from onnx_data import assert_same, assert_same_beside_borders
 SETTINGS = {
     "standard": {"scaling": "standard"},
     "quantile": {"scaling": "quantile"},
+    "ranks": {"scaling": "ranks"},
     "unit": {"scaling": "unit", "n_components": 15},
     "full": {"scaling": "none", "gradient_metric": "full"},
     "diagonal": {"scaling": "standard", "gradient_metric": "diagonal"},
@@ -56,7 +57,7 @@ def test_labels_are_those_of_the_model(name, n_classes, digits):
     assert_same(model, X[500:900], "float32")
 
 
-@pytest.mark.parametrize("name", ["quantile", "one_model"])
+@pytest.mark.parametrize("name", ["quantile", "ranks", "one_model"])
 def test_rows_of_float32(name, digits):
     X, y = digits[0].astype(np.float32), digits[1]
     model = make(**SETTINGS[name]).fit(X[:500], y[:500])
@@ -64,9 +65,10 @@ def test_rows_of_float32(name, digits):
     assert_same(model, X[500:900].astype(np.float64), "float64", 1e-5)
 
 
-def test_rows_beyond_the_quantiles(digits):
+@pytest.mark.parametrize("scaling", ["quantile", "ranks"])
+def test_rows_beyond_the_quantiles(scaling, digits):
     X, y = digits
-    model = make(scaling="quantile").fit(X[:500], y[:500])
+    model = make(scaling=scaling).fit(X[:500], y[:500])
     assert_same(model, 30 * X[500:] - 10, "float64")
 
 

@@ -23,8 +23,25 @@ def normal_scores(column, weight):
     return np.array(values), norm.ppf([np.mean(levels_of[value]) for value in values])
 
 
+def capped_ranks(column, weight):
+    """Rank of each value, from 0 to 3.46; no value counts for more than 1/48."""
+    values = sorted(set(column))
+    if len(values) < 3:
+        return dict(zip(values, (0.0, 0.5), strict=False))
+    ranks, passed = {}, 0.0
+    for value in values:
+        counted = min(weight[column == value].sum() / weight.sum(), 1 / 48)
+        ranks[value] = passed + counted / 2
+        passed += counted
+    low, high = ranks[values[0]], ranks[values[-1]]
+    return {v: 3.46 * (rank - low) / (high - low) for v, rank in ranks.items()}
+
+
 def scale_column(column, weight, scaling):
     """A column before it is centred."""
+    if scaling == "ranks":
+        ranks = capped_ranks(column, weight)
+        return np.array([ranks[value] for value in column])
     if scaling == "none" or is_binary(column):
         return column
     if scaling == "quantile":

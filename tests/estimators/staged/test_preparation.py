@@ -15,13 +15,14 @@ from localsvm.estimators._staged.preparation import (
     QuantileMap,
     model as _preparation,
 )
+from localsvm.estimators._staged.preparation.ranks import capped_ranks
 from localsvm.rows._records import Rows
 from oracles import preparation as oracle
 
 NUMERIC, BINARY = [0, 1, 2, 5], [3, 4]
 OUTERMOST = ndtri(0.0005)
 
-OF_COLUMNS = ("none", "standard", "quantile")
+OF_COLUMNS = ("none", "standard", "quantile", "ranks")
 OF_SPARSE_COLUMNS = ("none", "standard")
 
 
@@ -110,7 +111,7 @@ def test_zero_and_one_stay_one_unit_apart(scaling):
     Z = prepare(X, scaling)
     unit = np.ptp(Z[:, BINARY], axis=0)
     assert unit[0] == pytest.approx(unit[1], rel=1e-12)
-    deviation = 5 if scaling == "none" else 1
+    deviation = {"none": 5, "ranks": 2}.get(scaling, 1)
     assert Z[:, 0].std() / unit[0] == pytest.approx(deviation, rel=0.02)
 
 
@@ -192,6 +193,74 @@ def test_map_of_a_constant_column_is_zero_and_flat():
     X = np.array([[6.0], [7.0], [8.0]])
     np.testing.assert_allclose(quantiles.apply(X), 0, atol=1e-12)
     np.testing.assert_array_equal(quantiles.slope(X), 0)
+
+
+def interpolated(column, knots):
+    return np.interp(column, *knots)
+
+
+@pytest.mark.parametrize("n_values", [3, 40, 399, 400, 401, 5000])
+def test_increasing_map_of_a_column_leaves_its_ranks(n_values):
+    rng = np.random.default_rng(0)
+    column = rng.choice(np.sort(rng.lognormal(0, 2, n_values)), 4 * n_values)
+    weight = make_weight(len(column))
+    values, ranks = capped_ranks(column, weight)
+    assert len(values) <= min(400, len(set(column)))
+    assert ranks[0] == 0
+    assert ranks[-1] == pytest.approx(3.46)
+    assert (np.diff(ranks) > 0).all()
+    mapped_values, mapped_ranks = capped_ranks(np.log(column), weight)
+    np.testing.assert_array_equal(mapped_values, np.log(values))
+    np.testing.assert_array_equal(mapped_ranks, ranks)
+
+
+def test_increasing_maps_of_columns_leave_prepared_rows():
+    X = make_rows()
+    X[:, :2] = np.round(X[:, :2], 1)
+    mapped = np.column_stack([np.exp(X[:, 0]), X[:, 1] ** 3, X[:, 2:] * 2 + 1])
+    expected = prepare(X, "ranks")
+    np.testing.assert_allclose(prepare(mapped, "ranks"), expected, atol=1e-12)
+    assert not np.allclose(prepare(mapped, "quantile"), prepare(X, "quantile"))
+
+
+def test_common_values_are_held_down():
+    """As capital gains are: zero in nine rows of ten."""
+    column = np.r_[np.zeros(900), np.arange(1, 101)]
+    values, ranks = capped_ranks(column, np.ones(1000))
+    middle = interpolated(50.5, (values, ranks)) / 3.46
+    # The zeros count 1/48, as the other hundred count a tenth together.
+    assert middle == pytest.approx((1 / 96 + 0.05) / (1 / 96 + 0.1), abs=0.01)
+    plain = QuantileMap.learn(as_rows(column[:, None]), np.array([0]))
+    spread = np.ptp(plain.apply(column[900:, None])) / np.ptp(
+        plain.apply(column[[0, -1], None])
+    )
+    assert np.ptp(ranks[1:]) / 3.46 > 1.3 * spread
+
+
+def test_many_values_are_interpolated_between_ranks():
+    column = np.random.default_rng(0).standard_normal(5000)
+    knots = capped_ranks(column, np.ones(5000))
+    assert len(knots[0]) == 400
+    exact = 3.46 * np.argsort(np.argsort(column)) / 4999
+    np.testing.assert_allclose(interpolated(column, knots), exact, atol=0.02)
+    np.testing.assert_array_equal(interpolated([-99.0, 99.0], knots), [0, knots[1][-1]])
+
+
+def test_ranks_do_not_depend_on_the_order_of_rows():
+    X, weight = make_rows(n=900), make_weight(900)
+    order = np.random.default_rng(1).permutation(900)
+    found = prepare(X[order], "ranks", weight=weight[order])
+    expected = prepare(X, "ranks", weight=weight)[order]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_ranks_of_two_values_are_half_a_unit_apart():
+    for column in (np.array([3.0, 9.0, 9.0]), np.array([0.0, 1.0, 1.0])):
+        np.testing.assert_array_equal(capped_ranks(column, np.ones(3))[1], [0, 0.5])
+    X = make_rows()
+    X[:, 3] = 0
+    learned = QuantileMap.learn_ranks(as_rows(X), np.array(NUMERIC))
+    np.testing.assert_array_equal(learned.apply(np.ones((1, 6)))[0, BINARY], 0.5)
 
 
 @pytest.mark.parametrize("scaling", SCALINGS)

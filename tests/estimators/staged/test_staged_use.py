@@ -17,6 +17,7 @@ SETTINGS = {
     "standard": {},
     "cells": {"cell_size": 60},
     "quantile": {"scaling": "quantile", "cell_size": 60},
+    "ranks": {"scaling": "ranks"},
     "full": {"gradient_metric": "full", "scaling": "none"},
     "diagonal": {"gradient_metric": "diagonal"},
     "first": {"threshold": 0.0},
@@ -63,7 +64,8 @@ def test_order_of_rows_does_not_change_a_bit(setting, n_classes):
 def test_n_jobs_does_not_change_a_bit(storage, setting):
     X, y = make_rows(300, 3)
     if storage == "sparse":
-        if setting["scaling"] == "quantile" or setting["gradient_metric"] == "full":
+        maps = setting["scaling"] in ("quantile", "ranks")
+        if maps or setting["gradient_metric"] == "full":
             setting = setting | {"scaling": "none", "gradient_metric": None}
         X = sparse.csr_array(X)
     models = [StagedSVC(**setting, n_jobs=n).fit(X, y) for n in (1, 2, 3)]
@@ -126,7 +128,12 @@ def test_csr_matrix_and_array_give_the_same_model(changes, n_classes):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"scaling": "quantile"}, {"scaling": "standard"}, {"gradient_metric": "full"}],
+    [
+        {"scaling": "quantile"},
+        {"scaling": "ranks"},
+        {"scaling": "standard"},
+        {"gradient_metric": "full"},
+    ],
 )
 def test_model_of_dense_rows_answers_sparse_ones_alike(changes, n_classes):
     X, y = make_rows(200, n_classes)
@@ -171,7 +178,7 @@ def test_read_only_memory_serves(tmp_path):
     X, y = make_rows(200)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    for scaling in ("standard", "quantile"):
+    for scaling in ("standard", "quantile", "ranks"):
         model = StagedSVC(**GIVEN | {"scaling": scaling}).fit(mapped, y)
         expected = StagedSVC(**GIVEN | {"scaling": scaling}).fit(X, y)
         np.testing.assert_array_equal(
@@ -219,7 +226,7 @@ class TestOddData:
             assert np.isfinite(model.local_coef(X)[0]).all()
             assert model.score(X, y) >= floor
 
-    @pytest.mark.parametrize("scaling", ["none", "standard", "quantile"])
+    @pytest.mark.parametrize("scaling", ["none", "standard", "quantile", "ranks"])
     @pytest.mark.parametrize("metric", [None, "full", "diagonal"])
     def test_constant_columns(self, scaling, metric):
         X, y = make_rows(200)
@@ -260,7 +267,7 @@ class TestOddData:
     def test_two_rows(self):
         self.check(np.array([[0.0], [1.0]]), np.array(["no", "yes"]), 1.0)
 
-    @pytest.mark.parametrize("scaling", ["none", "standard", "quantile"])
+    @pytest.mark.parametrize("scaling", ["none", "standard", "quantile", "ranks"])
     @pytest.mark.parametrize("n_components", ["auto", 5, None])
     def test_wide_rows(self, scaling, n_components):
         rng = np.random.default_rng(0)
@@ -351,7 +358,12 @@ def test_parameter_errors_name_found_and_expected(parameters, message):
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"scaling": "quantile"}, {"gradient_metric": "full"}, {"n_components": 5}],
+    [
+        {"scaling": "quantile"},
+        {"scaling": "ranks"},
+        {"gradient_metric": "full"},
+        {"n_components": 5},
+    ],
 )
 def test_what_needs_dense_rows_refuses_sparse_ones(parameters):
     X, y = make_rows(60)

@@ -76,7 +76,7 @@ class BaseStagedSVC(BaseLocalClassifier):
             First stage: the blend of the weights of the row's regions. Second stage:
             the gradient of the kernel decision at the row; for several classes of the
             mean of the class's decisions against the others. Both by the columns of X;
-            quantile scaling is linear between two quantiles.
+            quantile scaling is linear between two quantiles, as ranks are.
         intercept : ndarray of shape (n_samples, n_tasks)
             ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i.
         """
@@ -102,7 +102,7 @@ class BaseStagedSVC(BaseLocalClassifier):
         return getattr(self, "scaled_coef_", None)
 
     def _has_weights_of_columns(self) -> bool:
-        return self.best_params_["scaling"] not in ("quantile", "unit")
+        return self.best_params_["scaling"] not in ("quantile", "ranks", "unit")
 
     def _decide(self, X: Any) -> NDArray[Any]:
         return self._model.decide(X, self.n_jobs)

@@ -56,11 +56,13 @@ class StagedSVC(BaseStagedSVC):
 
     Parameters
     ----------
-    scaling : {"auto", "none", "standard", "unit", "quantile"}, default="auto"
+    scaling : {"auto", "none", "standard", "unit", "quantile", "ranks"}, default="auto"
         Columns as they are, standardised, or mapped to normal scores by their
-        quantiles; those that hold only 0 and 1 stay as they are. "unit" divides each
-        row by its norm. "auto" tries "unit" for sparse rows and for those of more than
-        110 columns, "quantile" for the others.
+        quantiles; those that hold only 0 and 1 stay as they are. "ranks" maps columns
+        to their ranks, in which a value counts as 1/48 of the rows at most, and those
+        of two values to 0 and 0.5. "unit" divides each row by its norm. "auto" tries
+        "unit" for sparse rows and for those of more than 110 columns, "quantile" for
+        the others.
     gradient_metric : {"auto", None, "full", "diagonal"}, default="auto"
         The :class:`GradientMetric` of the scaled rows: none, full with power 1/2, or
         diagonal with power 1. Sparse rows take None or "diagonal".
@@ -138,7 +140,7 @@ class StagedSVC(BaseStagedSVC):
     scaled_coef_ : ndarray of shape (n_first_regions, n_tasks, n_features)
         Weights of the first stage's regions; one task for two classes, one per class
         otherwise. They are weights of the columns of X with the scaling "none" or
-        "standard", else of columns or rows as "quantile" or "unit" has scaled them.
+        "standard", else of columns or rows as the other scalings leave them.
     C_ : float
         Penalty of the first stage.
     n_support_ : ndarray of shape (n_classes,)
@@ -365,7 +367,7 @@ class StagedSVC(BaseStagedSVC):
         if not sparse.issparse(X):
             return
         for name, asks in (
-            ("scaling", self.scaling == "quantile"),
+            ("scaling", self.scaling in ("quantile", "ranks")),
             ("gradient_metric", self.gradient_metric == "full"),
             ("n_components", not isinstance(self.n_components, str | None)),
         ):

@@ -38,7 +38,7 @@ def _needed_of(question: str, value: Any) -> float:
     """Lead that a way to prepare rows needs over a cheaper or plainer one."""
     if question == "n_components":
         return CLOSE
-    return CLEAR if value in ("quantile", "full", "diagonal") else 0.0
+    return CLEAR if value in ("quantile", "ranks", "full", "diagonal") else 0.0
 
 
 @dataclass(frozen=True)

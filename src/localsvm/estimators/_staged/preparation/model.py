@@ -14,9 +14,10 @@ from sklearn.utils.extmath import randomized_svd, row_norms
 
 from localsvm._threads import map_row_blocks
 from localsvm.estimators._regional import GradientMetric
+from localsvm.estimators._staged.preparation.ranks import BINARY_KNOTS, capped_ranks
 from localsvm.rows import Rows
 
-SCALINGS = ("none", "standard", "unit", "quantile")
+SCALINGS = ("none", "standard", "unit", "quantile", "ranks")
 
 _SAMPLED_ROWS = 10_000
 _N_QUANTILES = 1000
@@ -25,7 +26,7 @@ _LARGEST_COVARIANCE = 1000
 
 @dataclass(frozen=True)
 class QuantileMap:
-    """Monotone maps of columns to normal scores, linear between quantiles.
+    """Monotone maps of columns to normal scores or ranks, linear between knots.
 
     Attributes
     ----------
@@ -43,7 +44,20 @@ class QuantileMap:
     def learn(cls, rows: Rows, columns: NDArray[np.intp]) -> QuantileMap:
         """Weighted quantiles of the columns."""
         weight = rows.sample_weight
-        knots = [_normal_scores(rows.X[:, column], weight) for column in columns]
+        return cls._of(
+            columns, [_normal_scores(rows.X[:, each], weight) for each in columns]
+        )
+
+    @classmethod
+    def learn_ranks(cls, rows: Rows, numeric: NDArray[np.intp]) -> QuantileMap:
+        """Capped ranks of all columns; those not listed hold only 0 and 1."""
+        knots = [BINARY_KNOTS] * rows.X.shape[1]
+        for column in numeric:
+            knots[column] = capped_ranks(rows.X[:, column], rows.sample_weight)
+        return cls._of(np.arange(len(knots)), knots)
+
+    @classmethod
+    def _of(cls, columns: NDArray[np.intp], knots: list[Any]) -> QuantileMap:
         return cls(columns, [v for v, _ in knots], [s for _, s in knots])
 
     def apply(self, X: NDArray[Any]) -> NDArray[Any]:
@@ -70,10 +84,11 @@ class QuantileMap:
 class Preparation:
     """Map of rows to prepared rows: ``scaled(x) @ components + offset``.
 
-    Columns are scaled (those with the values 0 and 1 alone stay as they are), or rows
-    divided by their norm; then they are centred, projected on their principal
-    components if there are many, and divided by the root mean squared norm. A metric is
-    one more factor of ``components``. Sparse rows are not centred and stay sparse.
+    Columns are scaled (those with the values 0 and 1 alone stay as they are, but for
+    ranks, which halve them), or rows divided by their norm; then they are centred,
+    projected on their principal components if there are many, and divided by the root
+    mean squared norm. A metric is one more factor of ``components``. Sparse rows are
+    not centred and stay sparse.
 
     Attributes
     ----------
@@ -104,6 +119,8 @@ class Preparation:
         quantiles = None
         if scaling == "quantile":
             quantiles = QuantileMap.learn(rows, numeric)
+        elif scaling == "ranks":
+            quantiles = QuantileMap.learn_ranks(rows, numeric)
         scaler = cls(quantiles, scaling == "unit", np.zeros(0), np.zeros(0))
         scaled = replace(rows, X=scaler._scale(rows.X))
         mean, scale = _moments(scaled)
