@@ -11,6 +11,7 @@ from sklearn.datasets import load_digits
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from data_sets import adult_table
 from inspect_models import STAGED
 from localsvm import (
     ClusteredSVC,
@@ -20,7 +21,7 @@ from localsvm import (
     StagedSVC,
     SupportClusterSVC,
 )
-from localsvm.data import TableEncoder, _benchmarks, sample_path
+from localsvm.data import TableEncoder, sample_path
 from localsvm.estimators import NeighborSVC
 from localsvm.inspect import explain
 
@@ -104,13 +105,7 @@ def test_changes_of_digits_are_possible(method):
 
 @pytest.mark.slow
 def test_changes_of_the_whole_adult_table_are_possible(method):
-    for folder in _benchmarks._npz_folders():
-        path = folder / "adult_raw.csv.gz"
-        if path.is_file():
-            break
-    else:
-        pytest.skip("adult_raw.csv.gz was not found; set LOCALSVM_DATA to its folder")
-    X, y = adult(path)
+    X, y = adult(adult_table())
     model = make_pipeline(TableEncoder(), method).fit(X[:3000], y[:3000])
     assert assert_feasible(model, X[:3000], X[-20:]) >= 20
     assert_feasible(model, X[:3000], X[-20:], fixed=FIXED)
