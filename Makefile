@@ -15,12 +15,15 @@ help:  ## List the targets
 demo: $(VENV)/installed  ## Fit, compare, explain, save, load, report: on a table in the package
 	$(BIN)/localsvm demo --force
 
-# Each worker of the tests has a core: threads of its BLAS would fight over the others'.
-test: lint test-core tsan $(VENV)/developing $(VENV)/browser  ## Lint, C++ tests under sanitizers, Python tests
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal --durations=25
+# Side by side, because mypy and the sanitizers' programs use one core each. Failures are
+# printed as they happen and kept in build/tests.xml.
+test: $(VENV)/developing $(VENV)/browser  ## Lint, C++ tests under sanitizers, Python tests
+	$(MAKE) -j3 lint test-core tsan
+	$(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal --durations=25 \
+	  --instafail --junitxml=build/tests.xml
 
-test-slow: $(VENV)/developing  ## The tests that take minutes
-	$(BIN)/python -m pytest -m slow
+test-slow: $(VENV)/developing  ## The tests that take minutes; properties on many examples
+	$(BIN)/python -m pytest -m "slow or hypothesis" --hypothesis-profile=nightly --instafail
 
 lint: $(VENV)/developing  ## ruff, mypy, import-linter, clang-format
 	$(BIN)/ruff check .
@@ -40,7 +43,7 @@ define sanitized
 	  -DCMAKE_BUILD_TYPE=RelWithDebInfo -DLOCALSVM_PYTHON=OFF -DLOCALSVM_TESTS=ON \
 	  -DLOCALSVM_SANITIZE=$(2) >/dev/null
 	$(BIN)/cmake --build $(1)
-	$(BIN)/ctest --test-dir $(1) --output-on-failure
+	$(BIN)/ctest --test-dir $(1) --output-on-failure --parallel 2
 endef
 
 comma := ,
@@ -95,9 +98,9 @@ $(VENV)/installed: $(VENV)/tools $(SOURCES)
 	$(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel ".[cli,report]"
 	touch $@
 
-$(VENV)/developing: $(VENV)/installed
+$(VENV)/developing: $(VENV)/tools $(SOURCES)
 	$(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel ".[dev]"
-	touch $@
+	touch $(VENV)/installed $@
 
 # Chromium opens the reports in the tests; without it those tests are skipped.
 $(VENV)/browser: $(VENV)/tools

@@ -1,23 +1,33 @@
-"""Fixtures for all tests."""
+"""Fixtures and settings for all tests."""
 
-import signal
+import surroundings  # isort: skip  # before NumPy
+
+import os
 
 import numpy as np
 import pytest
 from environment import use_shared_data
+from hypothesis import settings
 from scipy import sparse
 
 STORAGES = ["dense", "csr_int32", "csr_int64", "csr_array"]
 
+# The same examples in every run of `make test`, many new ones in `make test-slow`.
+settings.register_profile("dev", deadline=None, derandomize=True)
+settings.register_profile("nightly", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
 
 def pytest_configure():
-    """Find the data sets beside the checkout; let interrupts through to children.
-
-    A job in the background of a script ignores SIGINT, and its children would inherit
-    that. What has a handler starts with the default.
-    """
     use_shared_data()
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    surroundings.hear_interrupts()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_network():
+    with pytest.MonkeyPatch.context() as patch:
+        surroundings.refuse_network(patch)
+        yield
 
 
 def store(X, storage):

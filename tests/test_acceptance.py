@@ -9,6 +9,7 @@ import reduced_accuracy
 import staged_tasks
 import support_accuracy
 
+from data_sets import loaded
 from localsvm import StagedSVC
 from localsvm.data import load_task
 
@@ -30,10 +31,7 @@ def test_mean_accuracy_of_five_seeds_reaches_its_floor(
     task, components, parameters, floor
 ):
     if task != "xor":
-        try:
-            load_task(task)
-        except FileNotFoundError as missing:
-            pytest.skip(str(missing))
+        loaded(load_task, task)
     assert clustered_accuracy.run(task, components, parameters)["mean"] >= floor
 
 
@@ -44,10 +42,7 @@ def test_mean_accuracy_of_five_seeds_reaches_its_floor(
     ids=[f"{task}-{model.coding}" for task, model, _ in locally_linear.FLOORS],
 )
 def test_local_coordinates_reach_their_floor(task, model, floor):
-    try:
-        load_task(task)
-    except FileNotFoundError as missing:
-        pytest.skip(str(missing))
+    loaded(load_task, task)
     assert locally_linear.mean_accuracy(task, model) >= floor
 
 
@@ -60,10 +55,7 @@ def test_local_coordinates_reach_their_floor(task, model, floor):
 )
 def test_local_accuracy_reaches_its_floor(task, n_rows, parameters, printed, floor):
     if task != "2spiral":
-        try:
-            load_task("covtype_2_vs_rest")
-        except FileNotFoundError as missing:
-            pytest.skip(str(missing))
+        loaded(load_task, "covtype_2_vs_rest")
     result = local_accuracy.run(task, n_rows, parameters)
     assert result["accuracy"] >= local_accuracy.absolute_floor(floor, result)
 
@@ -75,10 +67,7 @@ def test_local_accuracy_reaches_its_floor(task, n_rows, parameters, printed, flo
 def test_mean_error_of_pairs_stays_below_its_ceiling(
     n_clusters, gamma, C, printed, ceiling
 ):
-    try:
-        support_accuracy.mnist(60)
-    except FileNotFoundError as missing:
-        pytest.skip(str(missing))
+    loaded(support_accuracy.mnist, 60)
     errors, centroid_errors = [], []
     for seed in support_accuracy.SEEDS:
         found, summary = support_accuracy.mnist_error(n_clusters, gamma, C, seed)
@@ -94,10 +83,7 @@ def test_mean_error_of_pairs_stays_below_its_ceiling(
 @pytest.mark.parametrize("name", support_accuracy.ADULT)
 def test_error_of_parties_stays_below_its_ceiling(name):
     privacy, _, ceiling = support_accuracy.ADULT[name]
-    try:
-        support_accuracy.adult()
-    except FileNotFoundError as missing:
-        pytest.skip(str(missing))
+    loaded(support_accuracy.adult)
     errors = [
         support_accuracy.adult_error(privacy, seed)["error"]
         for seed in support_accuracy.SEEDS
@@ -107,10 +93,7 @@ def test_error_of_parties_stays_below_its_ceiling(name):
 
 @pytest.mark.slow
 def test_printed_kernel_fails_on_raw_pixels():
-    try:
-        support_accuracy.mnist(None)
-    except FileNotFoundError as missing:
-        pytest.skip(str(missing))
+    loaded(support_accuracy.mnist, None)
     narrow, _, ours = support_accuracy.run_paper()
     assert narrow["error"] > 10 * ours["error"]
     assert narrow["log_scale"] > 710
@@ -127,10 +110,7 @@ def test_printed_kernel_fails_on_raw_pixels():
     ],
 )
 def test_mean_accuracy_without_any_setting_reaches_its_floor(name):
-    try:
-        split = staged_tasks.load(name)
-    except FileNotFoundError as missing:
-        pytest.skip(str(missing))
+    split = loaded(staged_tasks.load, name)
     scores = [
         StagedSVC(random_state=seed)
         .fit(split.X_train, split.y_train)
@@ -153,10 +133,7 @@ def test_mean_accuracy_without_any_setting_reaches_its_floor(name):
     ],
 )
 def test_reduced_problems_reach_the_printed_errors(data, form, most_error, rows):
-    try:
-        found = reduced_accuracy.run(data, form, 0)
-    except FileNotFoundError as missing:
-        pytest.skip(str(missing))
+    found = loaded(reduced_accuracy.run, data, form, 0)
     assert found["error"] <= most_error
     assert rows[0] <= found["rows"] <= rows[1]
     assert found["exact"] == ("NP" not in form)
@@ -171,9 +148,6 @@ def test_reduced_problems_reach_the_printed_errors(data, form, most_error, rows)
 )
 def test_mixture_reaches_its_floor(task, n_rows, parameters, n_seeds, printed, floor):
     if task != "spirals":
-        try:
-            load_task(task)
-        except FileNotFoundError as missing:
-            pytest.skip(str(missing))
+        loaded(load_task, task)
     found = mixture_accuracy.run(task, n_rows, parameters, n_seeds)
     assert found["mean"] >= floor

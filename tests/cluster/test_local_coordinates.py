@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from conftest import store
+from examples import examples
 from localsvm.cluster import LocalCoordinates
 from oracles.locally_linear import dense_codes
 
@@ -29,7 +30,7 @@ def make(n, k, seed=0, d=3):
     coding=st.sampled_from(CODINGS),
     seed=st.integers(0, 1000),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_codes_are_those_of_the_nearest_anchors(n, k, m, coding, seed):
     X, anchors = make(n, k, seed)
     codes = LocalCoordinates(anchors, n_nearest=m, coding=coding).code(X)

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from conftest import store
+from examples import examples
 from localsvm.cluster import SoftRegions
 
 
@@ -13,7 +14,7 @@ from localsvm.cluster import SoftRegions
     sharpness=st.floats(0.01, 100),
     seed=st.integers(0, 1000),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_codes_have_unit_norm_and_ascending_distance(n, k, m, sharpness, seed):
     rng = np.random.default_rng(seed)
     X, centers = rng.standard_normal((n, 3)), rng.standard_normal((k, 3))

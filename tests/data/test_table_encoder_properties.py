@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from examples import examples
 from localsvm.data import TableEncoder, read_table, sample_path
 
 MOMENTS = st.datetimes(
@@ -67,7 +68,7 @@ def check_output(encoder, frame):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(frames(VALUES, [st.integers(2, 30), st.integers(1, 5)]))
 def test_rows_seen_and_new_become_finite_numbers(pair):
     train, new = pair
@@ -79,14 +80,14 @@ def test_rows_seen_and_new_become_finite_numbers(pair):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(frames(VALUES | EXTREME_VALUES, [st.integers(2, 30)]))
 def test_any_table_becomes_finite_numbers(single):
     (frame,) = single
     check_output(fit(frame), frame)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.lists(st.none() | st.floats(-1e6, 1e6), min_size=2, max_size=50))
 def test_numbers_are_standardized(values):
     frame = pd.DataFrame({"x": values, "y": np.arange(len(values)) + 0.5})

@@ -5,22 +5,14 @@ import pytest
 from onnx_borders import border_rows
 from onnx_parity import MODELS, load
 
-from localsvm.data import _openml
+from data_sets import loaded
 from localsvm.export import to_onnx
 from onnx_data import open_session
 
 
 @pytest.fixture(scope="module", params=["svmguide1", "vowel"])
 def data(request):
-    def refuse(*args, **kwargs):
-        raise OSError("tests do not use the network")
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_openml, "fetch_openml", refuse)
-        try:
-            return load(request.param)
-        except FileNotFoundError as error:
-            pytest.skip(str(error))
+    return loaded(load, request.param)
 
 
 @pytest.mark.parametrize("name", MODELS)

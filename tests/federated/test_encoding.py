@@ -2,9 +2,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from conftest import store
+from examples import examples
 from localsvm.federated._encoding import (
     UNIT,
     Lattice,
@@ -36,7 +37,7 @@ numbers = st.floats(allow_nan=False, allow_infinity=False)
     share=st.floats(0.001, 1),
     with_squares=st.booleans(),
 )
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_no_row_adds_more_than_the_sensitivity(rows, low, width, share, with_squares):
     lattice = lattice_of(low, np.add(low, width), share)
     most = sensitivity(with_squares)

@@ -3,8 +3,9 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
+from examples import examples
 from federated_data import assert_same, blobs, share
 from localsvm.federated import merge, min_size, none, random_centers
 from localsvm.federated._merge import share_factors
@@ -138,7 +139,7 @@ def test_parties_that_do_not_fit_are_named():
     rows=st.lists(st.floats(1, 1e6), min_size=1, max_size=8),
     excess=st.floats(0, 1),
 )
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_no_party_has_more_than_its_share(rows, excess):
     rows = np.array(rows)
     least = 1 / len(rows)

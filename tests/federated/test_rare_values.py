@@ -2,9 +2,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import sparse
 
+from examples import examples
 from localsvm.federated import min_size
 from localsvm.federated._rare_values import hide_rare_values, indicator_groups
 from localsvm.federated._small_clusters import Coarsening
@@ -29,7 +30,7 @@ columns = st.lists(st.integers(-2, 5), min_size=8, max_size=30)
 
 
 @given(values=columns, k=st.integers(2, 4))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_few_rare_values_become_the_nearest_common_one(values, k):
     assert hidden([values], k).T[0].tolist() == hidden_slowly(values, k)
 
@@ -39,7 +40,7 @@ def test_few_rare_values_become_the_nearest_common_one(values, k):
     k=st.integers(2, 5),
     seed=st.integers(0, 100),
 )
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_what_is_left_is_common_or_among_many_and_stays(category, k, seed):
     rng = np.random.default_rng(seed)
     indicators = (np.array(category) == np.arange(4)[:, np.newaxis]).astype(float)
@@ -96,7 +97,7 @@ def test_explicit_zeros_of_sparse_rows_do_not_matter():
     share=st.floats(0, 1),
     seed=st.integers(0, 1000),
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_two_common_values_have_the_release_of_many_rare_ones(
     n_rows, n_common, share, seed
 ):

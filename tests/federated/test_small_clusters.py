@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import sparse
 from sklearn.mixture import GaussianMixture
 
+from examples import examples
 from federated_data import blobs, share
 from localsvm.cluster import summarize_rows
 from localsvm.federated import min_size, random_centers
@@ -30,7 +31,7 @@ def coarse(X, clusters, k, round_to=1, covariance="diag", cells=None):
     covariance=st.sampled_from(["diag", "full", "none"]),
     seed=st.integers(0, 1000),
 )
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_no_cluster_is_small_and_no_row_is_lost(sizes, k, round_to, covariance, seed):
     X, cluster = rows_in_groups(sizes, seed)
     found = coarse(X, cluster, k, round_to, covariance)
@@ -56,7 +57,7 @@ def test_no_cluster_is_small_and_no_row_is_lost(sizes, k, round_to, covariance, 
     covariance=st.sampled_from(["diag", "full", "none"]),
     seed=st.integers(0, 1000),
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_joined_clusters_have_the_moments_of_their_rows_but_for_rounding(
     sizes, k, covariance, seed
 ):

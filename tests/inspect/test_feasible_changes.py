@@ -1,8 +1,6 @@
 """Proposed changes are possible rows, and have the label that is stated."""
 
-import os
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,6 +11,7 @@ from sklearn.datasets import load_digits
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from data_sets import adult_table
 from inspect_models import STAGED
 from localsvm import (
     ClusteredSVC,
@@ -106,10 +105,7 @@ def test_changes_of_digits_are_possible(method):
 
 @pytest.mark.slow
 def test_changes_of_the_whole_adult_table_are_possible(method):
-    path = Path(os.environ.get("LOCALSVM_DATA", "")) / "adult_raw.csv.gz"
-    if not path.is_file():
-        pytest.skip("adult_raw.csv.gz was not found; set LOCALSVM_DATA to its folder")
-    X, y = adult(path)
+    X, y = adult(adult_table())
     model = make_pipeline(TableEncoder(), method).fit(X[:3000], y[:3000])
     assert assert_feasible(model, X[:3000], X[-20:]) >= 20
     assert_feasible(model, X[:3000], X[-20:], fixed=FIXED)

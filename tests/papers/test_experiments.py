@@ -6,6 +6,7 @@ import pytest
 from papers._report import draw_picture
 from papers._text import table_lines
 
+from data_sets import missing
 from papers import Size, Store, fill_table, list_papers, run_experiments
 
 EXPERIMENTS = [
@@ -22,7 +23,7 @@ def smoke_store(tmp_path_factory):
 def run_or_skip(experiment, store):
     summary = run_experiments([experiment], Size.SMOKE, store)
     if any("FileNotFoundError" in failure for failure in summary.failed):
-        pytest.skip(summary.failed[0])
+        missing(summary.failed[0])
     return summary
 
 

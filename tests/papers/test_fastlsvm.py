@@ -15,6 +15,7 @@ from papers.fastlsvm.table2 import TABLE2
 from sklearn.datasets import make_classification
 from sklearn.model_selection import StratifiedKFold
 
+from data_sets import loaded
 from localsvm import ReducedSVC
 from localsvm.data import bayes_2spiral, make_2spiral
 
@@ -106,10 +107,7 @@ def test_the_headline_names_the_noise_and_the_scaling_of_table_2():
 
 
 def test_leukemia_has_the_rows_whose_majority_the_paper_prints():
-    try:
-        X, y = load_leukemia()
-    except FileNotFoundError as error:
-        pytest.skip(str(error))
+    X, y = loaded(load_leukemia)
     assert X.shape == (38, 7129)
     assert np.mean(y == 1) == pytest.approx(0.71, abs=0.005)
     np.testing.assert_allclose(X.mean(axis=1), 0, atol=1e-10)

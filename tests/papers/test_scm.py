@@ -16,6 +16,7 @@ from papers.scm.search import summary_search
 from papers.scm.toys import load_toy
 from sklearn.svm import SVC
 
+from data_sets import loaded
 from localsvm import SupportClusterSVC
 from localsvm.data import load_benchmark
 from localsvm.federated import Party, merge, none
@@ -24,10 +25,7 @@ from oracles.local_svm import make_classes
 
 @pytest.fixture(scope="module")
 def adult():
-    try:
-        return load_benchmark("adult")
-    except FileNotFoundError as error:
-        pytest.skip(str(error))
+    return loaded(load_benchmark, "adult")
 
 
 def test_parties_in_the_order_of_the_file_are_those_of_table_2(adult):

@@ -6,18 +6,14 @@ import json
 import httpx
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, given, strategies as st
 
+from examples import examples
 from serve_data import client_of, people_model, person_tensors, tensor, xor_model
 
 PATHS = ["/v2/models/model/infer", "/explain"]
 CLIENTS = {"xor": client_of(xor_model()), "people": client_of(people_model())}
-EASY = settings(
-    max_examples=60,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
+EASY = examples(60, suppress_health_check=list(HealthCheck))
 
 JSON = st.recursive(
     st.none()

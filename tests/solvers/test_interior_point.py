@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from sklearn.svm import SVC
 
+from examples import examples
 from localsvm.solvers import BoxProblem, Status, solve_linear_box
 from oracles import kernel_svm
 
@@ -70,7 +71,7 @@ def assert_optimal(solution, Z, sign, bounds, margin=1e-6):
     d=st.integers(1, 6),
     C=st.sampled_from([0.01, 0.1, 1.0, 10.0, 100.0]),
 )
-@settings(deadline=None, max_examples=25)
+@examples(25)
 def test_rows_match_the_quadratic_programme(seed, n, d, C):
     Z, sign, bounds = make_problem(seed, n, d, C)
     solution = solve_linear_box(Z, sign, bounds)

@@ -2,12 +2,14 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy.optimize import minimize
 from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC
 
 from conftest import store
+from data_sets import loaded
+from examples import examples
 from localsvm.data import load_benchmark
 from localsvm.kernels import Kernel
 from localsvm.solvers import (
@@ -52,10 +54,7 @@ def load_data(name):
     if name == "synthetic":
         X, sign, _ = make_problem(0, n=300)
         return X, (sign > 0).astype(int)
-    try:
-        data = load_benchmark(name)
-    except FileNotFoundError as missing:
-        pytest.skip(str(missing))
+    data = loaded(load_benchmark, name)
     chosen = np.random.default_rng(0).permutation(len(data.X_train))[:400]
     X = np.asarray(data.X_train[chosen], dtype=np.float64)
     label = np.unique(data.y_train[chosen], return_inverse=True)[1]
@@ -278,7 +277,7 @@ def test_certificate_is_true_wherever_the_solver_stops(n, max_iter, seed):
     start=st.booleans(),
     max_iter=st.sampled_from([3, 100_000]),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_certificate_on_random_problems(n, seed, scale, start, max_iter):
     K, problem = make_general_problem(seed, n)
     K *= scale

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from sklearn.svm import LinearSVC
 
 from conftest import store
+from examples import examples
 from localsvm.solvers import (
     LinearProblem,
     RowSubsets,
@@ -108,7 +109,7 @@ def test_certificate_is_true_wherever_the_solver_stops(loss, dtype, max_iter, se
     scale=st.sampled_from([1e-3, 1.0, 1e3]),
     loss=st.sampled_from(LOSSES),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_weak_duality_on_random_problems(n, d, seed, scale, loss):
     problem, X = make_problem(seed, n=n, d=d)
     problem = LinearProblem(

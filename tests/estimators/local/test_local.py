@@ -9,6 +9,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from data_sets import loaded
 from localsvm import LocalSVC
 from localsvm.cluster import NeighborhoodCover
 from localsvm.data import load_benchmark
@@ -44,10 +45,7 @@ def test_one_neighbourhood_of_all_rows_is_the_global_svm(kernel, n_classes):
 
 
 def test_one_neighbourhood_of_a_real_set_is_the_global_svm(kernel):
-    try:
-        data = load_benchmark("svmguide1")
-    except FileNotFoundError as missing:
-        pytest.skip(str(missing))
+    data = loaded(load_benchmark, "svmguide1")
     scaler = StandardScaler().fit(data.X_train)
     some = np.random.default_rng(0).permutation(len(data.X_train))[:500]
     X, y = scaler.transform(data.X_train[some]), data.y_train[some]

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
+from data_sets import loaded
 from engine_data import ROWS, local_client, make_rows, same_bits, write_parquet
 from localsvm import LocalSVC, load, save
 from localsvm.cluster import ShortListNeighbors
@@ -213,10 +214,7 @@ def test_spirals_are_learned_as_in_memory(route):
 
 @pytest.mark.slow
 def test_covtype_is_learned_as_in_memory():
-    try:
-        covtype = load_benchmark("covtype")
-    except FileNotFoundError as missing:
-        pytest.skip(str(missing))
+    covtype = loaded(load_benchmark, "covtype")
     rows = np.random.default_rng(0).permutation(len(covtype.y_train))[:25_000]
     X = StandardScaler().fit_transform(covtype.X_train[rows])
     y = covtype.y_train[rows]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import staged_estimates
 
+from data_sets import loaded
 from localsvm import StagedSVC
 from localsvm.data import load_benchmark
 from localsvm.estimators._staged import (
@@ -45,9 +46,6 @@ def test_setting_that_is_scored_is_the_setting_that_is_fitted(
 @pytest.mark.slow
 @pytest.mark.parametrize("task", staged_estimates.TASKS, ids=lambda task: task.name)
 def test_estimate_is_what_fresh_rows_show(task):
-    try:
-        load_benchmark(task.name)
-    except FileNotFoundError as missing:
-        pytest.skip(str(missing))
+    loaded(load_benchmark, task.name)
     rows = [staged_estimates.run(task, seed) for seed in staged_estimates.SEEDS]
     assert staged_estimates.agrees(staged_estimates.summary(rows))
