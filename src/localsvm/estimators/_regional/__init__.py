@@ -4,7 +4,11 @@ from localsvm.estimators._regional.base import BaseRegionalSVC
 from localsvm.estimators._regional.bound import GeneralizationBound
 from localsvm.estimators._regional.estimator import ClusteredSVC
 from localsvm.estimators._regional.fit import find_regions, fit_regional
-from localsvm.estimators._regional.gradient_metric import GradientMetric
+from localsvm.estimators._regional.gradient_metric import (
+    GradientMetric,
+    SwapMetric,
+    swap_metric,
+)
 from localsvm.estimators._regional.leave_one_out import (
     confidences,
     margins,
@@ -34,10 +38,12 @@ __all__ = [
     "RegionalModel",
     "RegionalSettings",
     "Regions",
+    "SwapMetric",
     "confidences",
     "find_regions",
     "fit_regional",
     "margins",
     "solve_regions",
+    "swap_metric",
     "unseen_decisions",
 ]

@@ -1,5 +1,6 @@
-"""GradientMetric: columns weighted by the gradients of linear SVMs in regions."""
+"""Columns weighted by gradients of linear SVMs in regions, or by swaps of columns."""
 
 from localsvm.estimators._regional.gradient_metric.estimator import GradientMetric
+from localsvm.estimators._regional.gradient_metric.swap import SwapMetric, swap_metric
 
-__all__ = ["GradientMetric"]
+__all__ = ["GradientMetric", "SwapMetric", "swap_metric"]
