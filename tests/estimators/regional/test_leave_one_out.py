@@ -1,15 +1,21 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from conftest import store
 from localsvm.cluster import RegionCodes
+from localsvm.estimators._regional import leave_one_out as _leave_one_out
 from localsvm.estimators._regional.leave_one_out import (
+    CodedGram,
     coded_squared_norms,
     confidences,
     leave_one_out_decisions,
     margins,
+    span_decisions,
 )
+from localsvm.estimators._regional.model import RegionalSettings
 from localsvm.solvers import (
     LinearProblem,
     SolverOptions,
@@ -43,7 +49,8 @@ def make_rows(n_classes, seed, n=40):
 class CodedProblem:
     """A soft clustered SVM whose codes are held fixed."""
 
-    def __init__(self, n_classes, seed, penalty=0.5):
+    def __init__(self, n_classes, seed, penalty=0.5, loss="hinge"):
+        self.options = replace(TIGHT, loss=loss)
         self.X, self.y, self.codes = make_rows(n_classes, seed)
         self.n_classes = n_classes
         self.bounds = np.full(len(self.y), penalty)
@@ -60,7 +67,7 @@ class CodedProblem:
             nodes,
             weights,
             N_REGIONS + 1,
-            options=TIGHT,
+            options=self.options,
         )
         assert solution.count(Status.converged) == 1
         column = solution.intercept[:, :, None] / CONSTANT
@@ -77,6 +84,19 @@ class CodedProblem:
         weights, duals = self.solve(self.bounds)
         norms = coded_squared_norms(self.X, self.codes, GLOBAL_REG, CONSTANT)
         return leave_one_out_decisions(self.Z @ weights.T, duals, norms), duals
+
+    def by_span(self):
+        """Decisions by the span rule, and the duals of the fit."""
+        weights, duals = self.solve(self.bounds)
+        squared = self.options.loss == "squared_hinge"
+        decisions = span_decisions(
+            self.Z @ weights.T, duals, self.bounds, self.gram(), squared=squared
+        )
+        return decisions, duals
+
+    def gram(self, X=None):
+        settings = RegionalSettings(1.0, global_reg=GLOBAL_REG, constant=CONSTANT)
+        return CodedGram.of(self.X if X is None else X, self.codes, settings)
 
 
 def test_margins_of_two_classes_bound_those_of_rows_left_out(seed):
@@ -119,6 +139,88 @@ def test_lead_weighted_by_the_duals_is_bounded_for_several_classes(seed):
     )
     assert (computed <= real + 1e-4).all()
     assert (real - computed).max() > 0.01
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_products_are_those_of_the_kronecker_product(make):
+    problem = CodedProblem(2, 0)
+    gram, K = problem.gram(make(problem.X)), problem.Z @ problem.Z.T
+    some, others = np.arange(0, 40, 3), np.arange(7)
+    found = gram.values(some, others)
+    np.testing.assert_allclose(found, K[np.ix_(some, others)], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(gram.norms, np.diag(K), rtol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("penalty", [0.02, 0.5])
+def test_span_rule_is_that_of_an_inverse_for_each_row(loss, penalty, seed):
+    problem = CodedProblem(2, seed, penalty, loss)
+    found, duals = problem.by_span()
+    expected = oracle.span_decisions(
+        problem.Z @ problem.Z.T, duals[0], problem.bounds, loss == "squared_hinge"
+    )
+    np.testing.assert_allclose(found[:, 0], expected, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "loss"), [(2, "hinge"), (2, "squared_hinge"), (3, "hinge")]
+)
+@pytest.mark.parametrize("penalty", [0.02, 0.1, 0.5])
+def test_span_rule_is_near_the_decisions_of_rows_left_out(
+    n_classes, loss, penalty, seed
+):
+    """Far nearer than the bound, in units of the margin."""
+    problem = CodedProblem(n_classes, seed, penalty, loss)
+    real = margins(problem.real(), problem.y)
+    found, duals = problem.by_span()
+    idle = ~duals.any(axis=0)
+    error = np.abs(margins(found, problem.y) - real)
+    bound = np.abs(margins(problem.computed()[0], problem.y) - real)
+    np.testing.assert_allclose(error[idle], 0, atol=1e-4)
+    assert error[~idle].mean() < 0.5 * bound[~idle].mean()
+    assert error[~idle].mean() < 0.5
+
+
+def test_free_rows_of_the_region_span_less_than_all(monkeypatch, seed):
+    problem = CodedProblem(2, seed)
+    every, duals = (each.ravel() for each in problem.by_span())
+    lowest = problem.computed()[0][:, 0]
+    monkeypatch.setattr(_leave_one_out, "_MOST_FREE", 3)
+    few = problem.by_span()[0][:, 0]
+    sign = np.where(problem.y == 1, 1, -1)
+    assert (sign * few <= sign * every + 1e-4).all()
+    assert (sign * few >= sign * lowest - 1e-9).all()
+    used = duals != 0
+    assert (sign * few < sign * every - 0.01)[used].any()
+    assert (sign * few > sign * lowest + 0.01)[used].any()
+
+
+def test_blocks_of_rows_at_a_bound_change_nothing(monkeypatch):
+    problem = CodedProblem(2, 0, penalty=0.02)
+    expected = problem.by_span()[0]
+    monkeypatch.setattr(_leave_one_out, "_BLOCK_ROWS", 3)
+    np.testing.assert_allclose(problem.by_span()[0], expected, rtol=1e-12)
+
+
+def test_without_free_rows_the_whole_share_is_taken_away():
+    problem = CodedProblem(2, 0)
+    gram = problem.gram()
+    duals = np.where(np.arange(40) % 3, 0.5, 0.0)[np.newaxis]
+    decisions = np.zeros((40, 1))
+    np.testing.assert_allclose(
+        span_decisions(decisions, duals, problem.bounds, gram),
+        leave_one_out_decisions(decisions, duals, gram.norms),
+    )
+
+
+def test_rows_without_a_penalty_are_left_as_they_are():
+    problem = CodedProblem(2, 0, loss="squared_hinge")
+    problem.bounds[::4] = 0
+    found, duals = problem.by_span()
+    assert np.isfinite(found).all()
+    weights, _ = problem.solve(problem.bounds)
+    assert (duals[0, ::4] == 0).all()
+    np.testing.assert_allclose(found[::4], (problem.Z @ weights.T)[::4])
 
 
 def test_own_part_is_taken_away():

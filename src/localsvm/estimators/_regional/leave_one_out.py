@@ -2,19 +2,197 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg, sparse
 
-from localsvm.estimators._regional.model import RegionalFit, coded_squared_norms
+from localsvm._threads import single_threaded_libraries
+from localsvm.cluster import RegionCodes
+from localsvm.estimators._regional.blocks import with_global_node
+from localsvm.estimators._regional.model import (
+    RegionalFit,
+    RegionalSettings,
+    coded_squared_norms,
+)
 from localsvm.rows import Rows
+
+_MOST_FREE = 2000
+_BLOCK_ROWS = 2048
+# Of a bound: duals that are less by rounding are there.
+_AT_BOUND = 1 - 1e-9
+# Free rows may depend on each other.
+_JITTER = 1e-6
+
+
+@dataclass(frozen=True)
+class CodedGram:
+    """Inner products of rows in the space of linear SVMs over regions.
+
+    A row stands there once per region of its code, and once for the global weights,
+    with a constant column.
+
+    Attributes
+    ----------
+    X : ndarray or CSR of shape (n_rows, n_features)
+    codes : CSR of shape (n_rows, n_nodes), float64
+        Weights of the regions and, last, of the global vector.
+    main : ndarray of shape (n_rows,)
+        Region of most weight.
+    norms : ndarray of shape (n_rows,)
+        Squared norms.
+    constant : float
+    """
+
+    X: Any
+    codes: sparse.csr_array
+    main: NDArray[np.int32]
+    norms: NDArray[np.float64]
+    constant: float
+
+    @classmethod
+    def of(cls, X: Any, codes: RegionCodes, settings: RegionalSettings) -> CodedGram:
+        """Products of the rows of a fit."""
+        n_regions = int(codes.regions.max()) + 1
+        nodes, weights = with_global_node(codes, n_regions, settings.global_weight)
+        start = np.arange(len(nodes) + 1) * nodes.shape[1]
+        values = weights.astype(np.float64).ravel()
+        table = sparse.csr_array(
+            (values, nodes.ravel(), start), shape=(len(nodes), n_regions + 1)
+        )
+        heaviest = codes.weights.argmax(axis=1)
+        return cls(
+            X,
+            table,
+            codes.regions[np.arange(len(nodes)), heaviest],
+            coded_squared_norms(X, codes, settings.global_reg, settings.constant),
+            settings.constant,
+        )
+
+    def values(
+        self, first: NDArray[np.intp], second: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Products of some rows with others."""
+        x, z = (self.X[part].astype(np.float64) for part in (first, second))
+        rows, codes = x @ z.T, (self.codes[first] @ self.codes[second].T).toarray()
+        rows = rows.toarray() if sparse.issparse(rows) else rows
+        return np.asarray((rows + self.constant**2) * codes)
+
+
+def span_decisions(
+    decisions: NDArray[Any],
+    signed_duals: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+    gram: CodedGram,
+    *,
+    squared: bool = False,
+) -> NDArray[np.float64]:
+    r"""Decisions of training rows by fits without them, by the span rule.
+
+    .. math:: f_{-i}(x_i) \approx f(x_i) - \alpha_i y_i S_i^2
+
+    With :math:`S_i` the distance of the row to the span of the free rows F, those whose
+    dual is at neither bound: when a row leaves, these take its place as far as they
+    can. :math:`S_i^2 = 1 / (K_{FF}^{-1})_{ii}` for a free row, and :math:`K_{ii} -
+    k_{iF} K_{FF}^{-1} k_{Fi}` for one at a bound. A row without a dual changes nothing.
+    Exact while the free rows stay free and the others at their bounds. In a space of
+    few dimensions, which the free rows fill, others become free in truth: there free
+    rows get a decision that is too careful.
+
+    Parameters
+    ----------
+    decisions : ndarray of shape (n_samples, n_tasks)
+    signed_duals : ndarray of shape (n_tasks, n_samples)
+        :math:`\alpha_i y_i`, in the units of the weights.
+    bounds : ndarray of shape (n_samples,)
+        Penalty of each row.
+    gram : CodedGram
+    squared : bool, default=False
+        Whether the loss is the squared hinge, in which no dual has a bound.
+
+    Returns
+    -------
+    decisions : ndarray of shape (n_samples, n_tasks)
+
+    Notes
+    -----
+    O(f\ :sup:`3` + b f\ :sup:`2`) for f free rows and b rows at a bound. Of more than
+    2000 free rows each region uses those in it: fewer rows span less, so that the
+    decisions are nearer to those of :func:`leave_one_out_decisions`, never beyond.
+
+    References
+    ----------
+    V. Vapnik, O. Chapelle. Bounds on error expectation for support vector machines.
+    Neural Computation 12(9), 2000.
+    """
+    ridge = np.zeros_like(bounds)
+    if squared:
+        np.divide(0.5, bounds, out=ridge, where=bounds > 0)
+    unseen = np.array(decisions, dtype=np.float64)
+    for task, duals in enumerate(signed_duals):
+        size = np.abs(duals)
+        is_free = (size > 0) & (squared | (size < bounds * _AT_BOUND))
+        spans = np.zeros(len(size))
+        for free, others in _span_groups(gram, is_free, size > 0):
+            _fill_spans(gram, ridge, free, others, spans)
+        unseen[:, task] -= duals * (spans - ridge)
+    return unseen
+
+
+def _span_groups(
+    gram: CodedGram, is_free: NDArray[np.bool_], has_dual: NDArray[np.bool_]
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Free rows, and the rows with a dual whose distance to their span is wanted."""
+    free = np.flatnonzero(is_free)
+    if len(free) <= _MOST_FREE:
+        yield free, np.flatnonzero(has_dual)
+        return
+    by_region = sparse.csc_array(gram.codes[free])
+    for region in np.unique(gram.main[has_dual]):
+        own = slice(*by_region.indptr[region : region + 2])
+        heaviest = np.argsort(-by_region.data[own], kind="stable")[:_MOST_FREE]
+        near = free[np.sort(by_region.indices[own][heaviest])]
+        yield near, np.flatnonzero(has_dual & (gram.main == region))
+
+
+def _fill_spans(
+    gram: CodedGram,
+    ridge: NDArray[np.float64],
+    free: NDArray[np.intp],
+    wanted: NDArray[np.intp],
+    spans: NDArray[np.float64],
+) -> None:
+    """Set the squared distances of the wanted rows to the span of the free ones."""
+    norms = gram.norms
+    spans[wanted] = norms[wanted] + ridge[wanted]
+    if not len(free):
+        return
+    with single_threaded_libraries():
+        K = gram.values(free, free)
+        K[np.diag_indices(len(free))] += ridge[free] + _JITTER * norms[free].mean()
+        root = linalg.cholesky(K, lower=True, overwrite_a=True, check_finite=False)
+        inverse = linalg.solve_triangular(
+            root, np.eye(len(free)), lower=True, check_finite=False
+        )
+        own = 1.0 / np.square(inverse).sum(axis=0)
+        place = np.searchsorted(free, wanted).clip(max=len(free) - 1)
+        within = free[place] == wanted
+        spans[wanted[within]] = np.minimum(own[place[within]], spans[wanted[within]])
+        rest = wanted[~within]
+        for first in range(0, len(rest), _BLOCK_ROWS):
+            part = rest[first : first + _BLOCK_ROWS]
+            projected = inverse @ gram.values(free, part)
+            spans[part] -= np.square(projected).sum(axis=0)
+    np.maximum(spans, 0, out=spans)
 
 
 def unseen_decisions(
     rows: Rows, fit: RegionalFit, decisions: NDArray[Any]
 ) -> NDArray[np.float64]:
-    """Estimate the decision on each training row by a fit without that row.
+    """Bound the decision on each training row by a fit without that row.
 
     Parameters
     ----------
@@ -27,6 +205,8 @@ def unseen_decisions(
     Returns
     -------
     decisions : ndarray of shape (n_rows, n_tasks)
+        As :func:`leave_one_out_decisions` gives them: too careful by far where C is
+        large. :func:`estimate_unseen` is closer, and costs more.
     """
     settings = fit.settings
     return leave_one_out_decisions(
@@ -35,6 +215,24 @@ def unseen_decisions(
         coded_squared_norms(
             rows.X, fit.coded.codes, settings.global_reg, settings.constant
         ),
+    )
+
+
+def estimate_unseen(
+    rows: Rows, fit: RegionalFit, decisions: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Estimate the decision on each training row by a fit without that row.
+
+    Parameters and result are those of :func:`unseen_decisions`; the estimate is that of
+    :func:`span_decisions`.
+    """
+    settings = fit.settings
+    return span_decisions(
+        decisions,
+        signed_duals(fit.duals, rows.class_index, settings.joint),
+        settings.C * rows.penalty_weight,
+        CodedGram.of(rows.X, fit.coded.codes, settings),
+        squared=settings.loss == "squared_hinge",
     )
 
 
