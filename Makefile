@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 SOURCES := $(shell find src core CMakeLists.txt pyproject.toml -type f -not -name '*.pyc')
 CPP := $(wildcard core/*/*.cpp core/*/*.hpp core/include/localsvm/*.hpp)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+BUILD := $(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow lint format test-core tsan bench papers papers-report docs stub clean
@@ -91,15 +92,16 @@ clean:  ## Remove the environment and everything built
 
 $(VENV)/tools: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(INSTALL) "pip>=25.1"  # knows dependency groups
 	$(INSTALL) "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 	touch $@
 
 $(VENV)/installed: $(VENV)/tools $(SOURCES)
-	$(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel ".[cli,report]"
+	$(BUILD) ".[cli,report]"
 	touch $@
 
 $(VENV)/developing: $(VENV)/tools $(SOURCES)
-	$(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel ".[dev]"
+	$(BUILD) ".[all]" --group dev
 	touch $(VENV)/installed $@
 
 # Chromium opens the reports in the tests; without it those tests are skipped.
@@ -112,9 +114,9 @@ $(VENV)/browser: $(VENV)/tools
 	  echo "Chromium cannot be installed (by root, with apt-get): its tests are skipped."; fi
 
 $(VENV)/benching: $(VENV)/installed
-	$(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel ".[plot,bench]"
+	$(BUILD) ".[all]" --group bench
 	touch $@
 
 $(VENV)/documenting: $(VENV)/installed
-	$(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel ".[docs]"
+	$(BUILD) ".[all]" --group docs
 	touch $@

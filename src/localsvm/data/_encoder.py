@@ -243,7 +243,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         )
         if X.dtype.kind in "biuf":
             return list(np.asfortranarray(X).T)
-        series = require("pandas", "cli", "Encoding a table").Series
+        series = require("pandas", "tables", "Encoding a table").Series
         return [series(values).infer_objects() for values in X.T]
 
     def _columns_by_name(self, frame: Any) -> list[Any]:

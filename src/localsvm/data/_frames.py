@@ -23,13 +23,13 @@ def as_frame(X: Any) -> Any:
     if pandas is not None and isinstance(X, pandas.DataFrame):
         return X
     if hasattr(X, "__arrow_c_stream__"):
-        return _frame_of_arrow(require("pyarrow", "cli", "Reading a table").table(X))
+        return _frame_of_arrow(require("pyarrow", "tables", "Reading a table").table(X))
     return None
 
 
 def _frame_of_arrow(table: Any) -> Any:
-    arrow = require("pyarrow", "cli", "Reading a table")
-    require("pandas", "cli", "Reading a table")
+    arrow = require("pyarrow", "tables", "Reading a table")
+    require("pandas", "tables", "Reading a table")
     for position, field in enumerate(table.schema):
         column = _plain(arrow, field, table.column(position))
         table = table.set_column(position, field.name, column)

@@ -211,7 +211,7 @@ class OpenedModel:
             return base
         rows: Any = base
         if self.first_encoder is None and hasattr(self.steps, "feature_names_in_"):
-            pandas = require("pandas", "cli", "Explaining a table")
+            pandas = require("pandas", "tables", "Explaining a table")
             rows = pandas.DataFrame(base, columns=list(self.column_names))
         found = self.after_base.transform(rows)
         return np.asarray(found.toarray() if sparse.issparse(found) else found)
@@ -228,7 +228,7 @@ class OpenedModel:
         """Rows of values as the steps of a pipeline take them."""
         if not hasattr(self.steps, "feature_names_in_"):
             return np.array(rows)
-        pandas = require("pandas", "cli", "Explaining a table")
+        pandas = require("pandas", "tables", "Explaining a table")
         names = list(self.column_names)
         return pandas.DataFrame(rows, columns=names, dtype=object).infer_objects()
 

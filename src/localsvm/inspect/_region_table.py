@@ -99,7 +99,7 @@ class RegionTable:
             Indexed by region; the share of a class is in the column "share of LABEL",
             the top features are one string.
         """
-        pandas = require("pandas", "cli", "RegionTable.to_pandas")
+        pandas = require("pandas", "tables", "RegionTable.to_pandas")
         records = [
             {
                 "region": row.region,

@@ -44,7 +44,9 @@ class RowBuilder:
         self._ignored = set(self._all_names) - set(self._names)
         self._pandas: Any = None
         if self._named or self._encodes:
-            self._pandas = require("pandas", "cli", "Serving a model of named columns")
+            self._pandas = require(
+                "pandas", "tables", "Serving a model of named columns"
+            )
 
     def of_tensors(self, tensors: Sequence[Tensor]) -> Any:
         """Rows of one matrix "X", or of one tensor per column."""

@@ -205,4 +205,4 @@ def _days(values: Any) -> NDArray[np.float64]:
 
 
 def _pandas() -> Any:
-    return require("pandas", "cli", "Encoding a table")
+    return require("pandas", "tables", "Encoding a table")

@@ -42,7 +42,7 @@ def read_npy(path: Path, options: ReadOptions) -> Content:
     """Read one matrix, or records with names."""
     array = load_array(path)
     if array.dtype.names and array.ndim == 1:
-        return Content(require("pandas", "cli", "Reading a table").DataFrame(array))
+        return Content(require("pandas", "tables", "Reading a table").DataFrame(array))
     if array.ndim != 2:
         raise ValueError(f"has an array of shape {array.shape}; expected a matrix.")
     return Content(_frame(array, None))
@@ -64,5 +64,5 @@ def _ending(arrays: Mapping[str, Any], options: ReadOptions) -> str:
 def _frame(X: NDArray[Any], names: NDArray[Any] | None) -> Any:
     if names is None or names.shape != X.shape[1:]:
         names = np.array([f"x{position}" for position in range(X.shape[1])])
-    pandas = require("pandas", "cli", "Reading a table")
+    pandas = require("pandas", "tables", "Reading a table")
     return pandas.DataFrame(X, columns=[str(name) for name in names])

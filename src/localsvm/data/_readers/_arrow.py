@@ -21,7 +21,7 @@ _MAGIC_OF_FILES = (b"ARROW1", b"FEA1")
 
 def read_parquet(path: Path, options: ReadOptions) -> Content:
     """Read a Parquet file."""
-    parquet = require("pyarrow.parquet", "cli", "Reading a Parquet file")
+    parquet = require("pyarrow.parquet", "tables", "Reading a Parquet file")
     with arrow_errors("Parquet"):
         table = parquet.ParquetFile(path).read()
         table.validate(full=True)
@@ -30,7 +30,7 @@ def read_parquet(path: Path, options: ReadOptions) -> Content:
 
 def read_parquet_folder(path: Path, options: ReadOptions) -> Content:
     """Read the Parquet files of a folder, in the order of their names, as one table."""
-    arrow = require("pyarrow", "cli", "Reading a Parquet file")
+    arrow = require("pyarrow", "tables", "Reading a Parquet file")
     files = [each for each in path.iterdir() if each.suffix in _ENDINGS_OF_PARQUET]
     files.sort()
     if not files:
@@ -74,8 +74,8 @@ def _check_same_columns(first: Any, other: Any, of_first: Path, of_other: Path) 
 
 def stream_parquet(path: Path, options: ReadOptions) -> Iterator[Any]:
     """Give arrow tables of the rows of a Parquet file, one after the other."""
-    arrow = require("pyarrow", "cli", "Reading a Parquet file")
-    parquet = require("pyarrow.parquet", "cli", "Reading a Parquet file")
+    arrow = require("pyarrow", "tables", "Reading a Parquet file")
+    parquet = require("pyarrow.parquet", "tables", "Reading a Parquet file")
     with arrow_errors("Parquet"), parquet.ParquetFile(path) as file:
         for batch in file.iter_batches():
             table = arrow.Table.from_batches([batch])
@@ -85,8 +85,8 @@ def stream_parquet(path: Path, options: ReadOptions) -> Iterator[Any]:
 
 def read_arrow(path: Path, options: ReadOptions) -> Content:
     """Read an Arrow IPC file, an Arrow IPC stream or a Feather file."""
-    arrow = require("pyarrow", "cli", "Reading an Arrow file")
-    feather = require("pyarrow.feather", "cli", "Reading an Arrow file")
+    arrow = require("pyarrow", "tables", "Reading an Arrow file")
+    feather = require("pyarrow.feather", "tables", "Reading an Arrow file")
     with arrow_errors("Arrow or Feather"):
         with open(path, "rb") as file:
             start = file.read(8)

@@ -69,7 +69,7 @@ def _read(path: Path, options: ReadOptions, usual: str) -> Any:
 def _stream(path: Path, options: ReadOptions, usual: str) -> Iterator[Any]:
     check_text(path, options.encoding)
     delimiter = find_delimiter(path, options, usual)
-    arrow = require("pyarrow", "cli", "Reading a CSV file")
+    arrow = require("pyarrow", "tables", "Reading a CSV file")
     types = _steady_types(path, options, delimiter)
     names: list[str] = []
     with _csv_errors(path, options, delimiter), open_bytes(path) as stream:
@@ -90,7 +90,7 @@ def _steady_types(path: Path, options: ReadOptions, delimiter: str) -> dict[str,
     Fractions may follow whole numbers, and anything may follow missing values. Codes
     are looked for in all blocks.
     """
-    arrow = require("pyarrow", "cli", "Reading a CSV file")
+    arrow = require("pyarrow", "tables", "Reading a CSV file")
     with _csv_errors(path, options, delimiter), open_bytes(path) as stream:
         schema = _open(stream, options, delimiter, {}).schema
     names = _names(schema.names, options.header)
@@ -113,8 +113,8 @@ def _codes(path: Path, options: ReadOptions, delimiter: str, schema: Any) -> set
 
     Such digits are names, like postal codes: as numbers they would lose the zeros.
     """
-    arrow = require("pyarrow", "cli", "Reading a CSV file")
-    compute = require("pyarrow.compute", "cli", "Reading a CSV file")
+    arrow = require("pyarrow", "tables", "Reading a CSV file")
+    compute = require("pyarrow.compute", "tables", "Reading a CSV file")
     whole = [field.name for field in schema if arrow.types.is_integer(field.type)]
     found: dict[str, set[str]] = {_ZERO_LED: set(), _SIGNED: set()}
     if not whole:
@@ -138,15 +138,15 @@ def _open(
     types: dict[str, Any],
     only: Sequence[str] = (),
 ) -> Any:
-    csv = require("pyarrow.csv", "cli", "Reading a CSV file")
+    csv = require("pyarrow.csv", "tables", "Reading a CSV file")
     return csv.open_csv(stream, *_settings(options, delimiter, types, only))
 
 
 def _parse(
     path: Path, options: ReadOptions, delimiter: str, strings: Iterable[str]
 ) -> Any:
-    csv = require("pyarrow.csv", "cli", "Reading a CSV file")
-    arrow = require("pyarrow", "cli", "Reading a CSV file")
+    csv = require("pyarrow.csv", "tables", "Reading a CSV file")
+    arrow = require("pyarrow", "tables", "Reading a CSV file")
     types = dict.fromkeys(strings, arrow.string())
     with _csv_errors(path, options, delimiter), open_bytes(path) as stream:
         table = csv.read_csv(stream, *_settings(options, delimiter, types))
@@ -161,7 +161,7 @@ def _settings(
     only: Sequence[str] = (),
 ) -> tuple[Any, Any, Any]:
     """Options of pyarrow for reading, parsing and converting."""
-    csv = require("pyarrow.csv", "cli", "Reading a CSV file")
+    csv = require("pyarrow.csv", "tables", "Reading a CSV file")
     markers = [*csv.ConvertOptions().null_values, *options.missing]
     return (
         csv.ReadOptions(
@@ -184,7 +184,7 @@ def _settings(
 @contextmanager
 def _csv_errors(path: Path, options: ReadOptions, delimiter: str) -> Iterator[None]:
     """Turn an error of pyarrow into one that names the line, where that is known."""
-    arrow = require("pyarrow", "cli", "Reading a CSV file")
+    arrow = require("pyarrow", "tables", "Reading a CSV file")
     with arrow_errors("CSV"):
         try:
             yield
@@ -197,7 +197,7 @@ def _csv_errors(path: Path, options: ReadOptions, delimiter: str) -> Iterator[No
 
 def _check_strings(table: Any) -> None:
     """Raise a UnicodeError where pyarrow keeps what is not UTF-8 as bytes."""
-    types = require("pyarrow", "cli", "Reading a CSV file").types
+    types = require("pyarrow", "tables", "Reading a CSV file").types
     for name, kind in zip(table.column_names, table.schema.types, strict=True):
         if types.is_binary(kind):
             raise UnicodeError(f"column {name!r} is not UTF-8")
@@ -239,8 +239,8 @@ def _is_number(text: str) -> bool:
 
 def _without_blanks(table: Any) -> Any:
     """Strip the strings, as pyarrow does with numbers."""
-    compute = require("pyarrow.compute", "cli", "Reading a CSV file")
-    types = require("pyarrow", "cli", "Reading a CSV file").types
+    compute = require("pyarrow.compute", "tables", "Reading a CSV file")
+    types = require("pyarrow", "tables", "Reading a CSV file").types
     for position, field in enumerate(table.schema):
         if types.is_string(field.type):
             column = compute.utf8_trim_whitespace(table.column(position))

@@ -85,14 +85,14 @@ def comma_columns(table: Any, options: ReadOptions, delimiter: str) -> list[str]
     clear = options.decimal is not None or any(
         not _all_match(table[name], _OF_THOUSANDS) for name in found
     )
-    types = require("pyarrow", "cli", "Reading a CSV file").types
+    types = require("pyarrow", "tables", "Reading a CSV file").types
     return found if clear or not any(map(types.is_floating, table.schema.types)) else []
 
 
 def without_commas(table: Any, names: list[str]) -> Any:
     """Turn columns of numbers with a decimal comma into numbers."""
-    arrow = require("pyarrow", "cli", "Reading a CSV file")
-    compute = require("pyarrow.compute", "cli", "Reading a CSV file")
+    arrow = require("pyarrow", "tables", "Reading a CSV file")
+    compute = require("pyarrow.compute", "tables", "Reading a CSV file")
     for name in names:
         strings = compute.utf8_trim_whitespace(table[name])
         strings = compute.replace_substring(strings, ".", "")
@@ -104,8 +104,8 @@ def without_commas(table: Any, names: list[str]) -> Any:
 
 
 def _has_commas(field: Any, values: Any) -> bool:
-    arrow = require("pyarrow", "cli", "Reading a CSV file")
-    compute = require("pyarrow.compute", "cli", "Reading a CSV file")
+    arrow = require("pyarrow", "tables", "Reading a CSV file")
+    compute = require("pyarrow.compute", "tables", "Reading a CSV file")
     if not arrow.types.is_string(field.type):
         return False
     if not all(_all_match(each, _WITH_COMMA) for each in (values[:1000], values)):
@@ -115,7 +115,7 @@ def _has_commas(field: Any, values: Any) -> bool:
 
 def _all_match(values: Any, pattern: str) -> bool:
     """Whether all values that are there match."""
-    compute = require("pyarrow.compute", "cli", "Reading a CSV file")
+    compute = require("pyarrow.compute", "tables", "Reading a CSV file")
     return (
         compute.all(compute.match_substring_regex(values, pattern)).as_py() is not False
     )

@@ -39,7 +39,7 @@ _MARKS_OF_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 def open_bytes(path: Path) -> Any:
     """Open a file whose name may end in .gz, .bz2, .zst, .lz4 or .br."""
-    arrow = require("pyarrow", "cli", "Reading a table")
+    arrow = require("pyarrow", "tables", "Reading a table")
     return arrow.input_stream(str(path), compression="detect")
 
 

@@ -14,7 +14,7 @@ def read_openml(source: str) -> Content:
     """Download ``openml:31``, ``openml:adult`` or ``openml:adult@2``, or take it from
     scikit-learn's cache.
     """
-    require("pandas", "cli", "Reading a table")
+    require("pandas", "tables", "Reading a table")
     name, _, version = source.removeprefix(PREFIX).partition("@")
     if not name or not (version or "1").isdigit():
         raise ValueError(

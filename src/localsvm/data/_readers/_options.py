@@ -81,7 +81,7 @@ class Content:
 @contextmanager
 def arrow_errors(what: str) -> Iterator[None]:
     """Turn whatever pyarrow says of a damaged file into one ValueError."""
-    arrow = require("pyarrow", "cli", "Reading a table")
+    arrow = require("pyarrow", "tables", "Reading a table")
     try:
         yield
     except (arrow.ArrowException, OSError, UnicodeError) as error:
