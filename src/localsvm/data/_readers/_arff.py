@@ -66,9 +66,9 @@ def read_arff(path: Path, options: ReadOptions) -> Content:
             wrong = what_is_wrong(path, ",", options.encoding)
             raise wrong or DataError(f"is not {options.encoding}.") from error
         except OSError as error:
-            raise ValueError(f"cannot be read as ARFF: {error}.") from error
+            raise DataError(f"cannot be read as ARFF: {error}.") from error
     if not rows:
-        raise ValueError("has no rows after @data.")
+        raise DataError("has no rows after @data.")
     pandas = require("pandas", "cli", "Reading a table")
     columns = zip(attributes, zip(*rows, strict=True), strict=True)
     return Content(
@@ -98,25 +98,25 @@ def _header(lines: Iterator[_Line]) -> list[_Attribute]:
         if keyword == "@attribute":
             attributes.append(_attribute(line))
         elif keyword != "@relation":
-            raise ValueError(
+            raise DataError(
                 f"has {line.text[:60]!r} in line {line.number}; expected @relation, "
                 "@attribute or @data."
             )
-    raise ValueError("has no line @data.")
+    raise DataError("has no line @data.")
 
 
 def _check_attributes(attributes: list[_Attribute]) -> None:
     if not attributes:
-        raise ValueError("has no line @attribute.")
+        raise DataError("has no line @attribute.")
     twice = duplicates([attribute.name for attribute in attributes])
     if twice:
-        raise ValueError(f"has several columns named {', '.join(map(repr, twice))}.")
+        raise DataError(f"has several columns named {', '.join(map(repr, twice))}.")
 
 
 def _attribute(line: _Line) -> _Attribute:
     match = _ATTRIBUTE.fullmatch(line.text)
     if match is None:
-        raise ValueError(
+        raise DataError(
             f"has {line.text[:60]!r} in line {line.number}; expected @attribute NAME "
             "TYPE."
         )
@@ -131,7 +131,7 @@ def _attribute(line: _Line) -> _Attribute:
     if declared.startswith("{") and declared.endswith("}"):
         levels = tuple(_unquote(each) for each in _split(declared[1:-1]))
         return _Attribute(name, "nominal", levels=levels)
-    raise ValueError(
+    raise DataError(
         f"declares column {name!r} as {declared[:40]!r} in line {line.number}; "
         "expected numeric, real, integer, string, date or {a, b, c}."
     )
@@ -144,13 +144,13 @@ def _rows(
     rows, numbers = [], []
     for line in lines:
         if line.text.startswith("{"):
-            raise ValueError(
+            raise DataError(
                 f"has sparse rows, see line {line.number}; expected all values of a "
                 "row. Sparse data can be read from svmlight files."
             )
         fields = _split(line.text)
         if len(fields) != n_fields:
-            raise ValueError(
+            raise DataError(
                 f"has {len(fields)} fields in line {line.number}, expected {n_fields}: "
                 f"{line.text[:60]!r}."
             )
@@ -202,7 +202,7 @@ def _column(
     wrong = (parsed.isna() & values.notna()).to_numpy()
     if wrong.any():
         row = int(wrong.argmax())
-        raise ValueError(
+        raise DataError(
             f"has {fields[row]!r} in column {attribute.name!r}, line {numbers[row]}; "
             f"expected {expected}."
         )
@@ -214,7 +214,7 @@ def _pattern(attribute: _Attribute) -> str:
 
     def translate(match: re.Match[str]) -> str:
         if match[0] not in _PARTS_OF_DATES:
-            raise ValueError(
+            raise DataError(
                 f"declares column {attribute.name!r} with the date format "
                 f"{attribute.date!r}; {match[0]!r} in it is not known."
             )
