@@ -1,11 +1,12 @@
 """Public exceptions."""
 
 import pickle
+import warnings
 
 import pytest
 
 from localsvm import exceptions
-from localsvm.exceptions import DataError
+from localsvm.exceptions import DataError, DataWarning
 
 
 def test_python_and_others_phrase_the_remedy():
@@ -18,10 +19,23 @@ def test_python_and_others_phrase_the_remedy():
 
 def test_the_subject_goes_before_the_message_and_the_remedy_stays():
     error = DataError("pass {remedy}.", parameter="encoding", value="latin-1")
-    named = DataError.about("a.csv", error)
+    named = error.about("a.csv")
     assert str(named) == "a.csv pass encoding='latin-1'."
     assert (named.parameter, named.value) == ("encoding", "latin-1")
-    assert str(DataError.about("a.csv", ValueError("is empty."))) == "a.csv is empty."
+    assert str(DataError("is empty.").about("a.csv")) == "a.csv is empty."
+
+
+def test_warnings_have_a_remedy_too():
+    with pytest.warns(UserWarning, match="keep it with kinds={'a': 'text'}") as caught:
+        warnings.warn(
+            DataWarning(
+                "keep it with {remedy}.", parameter="kinds", value={"a": "text"}
+            ),
+            stacklevel=1,
+        )
+    (warning,) = caught
+    assert warning.category is DataWarning
+    assert warning.message.phrased(lambda *pair: "so") == "keep it with so."
 
 
 def test_braces_of_users_are_left_alone():
@@ -39,6 +53,7 @@ def test_errors_survive_a_process():
     ("name", "base"),
     [
         ("DataError", ValueError),
+        ("DataWarning", UserWarning),
         ("MissingExtraError", ImportError),
         ("NotEnoughMemoryError", MemoryError),
         ("UnreadableBlockError", OSError),

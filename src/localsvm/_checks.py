@@ -16,15 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
+from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import check_consistent_length, validate_data
+
+from localsvm.exceptions import DataError
 
 _SCALE = "Scale the features, e.g. with StandardScaler."
 NOT_FINITE = (
     "Sums of squares are not finite: X has entries too large or too small for their "
     f"squares. {_SCALE}"
 )
-
 _SCALE_RATIO = 1000.0
 _SCALE_CHECK_ROWS = 10_000
 _RANGE_BLOCK = 10_000
@@ -167,7 +169,7 @@ N_JOBS = Constraint(
 
 
 def check_parameters(estimator: Any, /, **constraints: Constraint) -> None:
-    """Raise a ValueError for the first parameter that breaks its constraint.
+    """Raise an InvalidParameterError for the first parameter that is not allowed.
 
     ``n_jobs`` means the same everywhere, so it is checked wherever there is one.
     """
@@ -176,7 +178,7 @@ def check_parameters(estimator: Any, /, **constraints: Constraint) -> None:
     for name, constraint in constraints.items():
         value = getattr(estimator, name)
         if not constraint.holds(value):
-            raise ValueError(
+            raise InvalidParameterError(
                 f"The {name!r} parameter of {type(estimator).__name__} must be "
                 f"{constraint.words}. Got {value!r} instead."
             )
@@ -195,6 +197,8 @@ def check_rows(
         checked = validate_data(estimator, X, y, reset=reset, **_STORAGE)
     except (TypeError, ValueError) as error:
         _check_numeric(X, getattr(estimator, "feature_names_in_", None), error)
+        if not isinstance(error, TypeError):
+            raise DataError(str(error)) from error
         raise
     rows, *target = checked if isinstance(checked, tuple) else (checked,)
     rows = _canonical(rows)
@@ -217,7 +221,7 @@ def _canonical(rows: Any) -> Any:
 
 
 def _check_numeric(X: Any, feature_names: Any, error: Exception) -> None:
-    """Raise a ValueError that names the first string or date of a table, if any."""
+    """Raise a DataError that names the first string or date of a table, if any."""
     if sparse.issparse(X):
         return
     values = np.asarray(X, dtype=object)
@@ -226,7 +230,7 @@ def _check_numeric(X: Any, feature_names: Any, error: Exception) -> None:
     for column, entries in enumerate(values.T):
         row = next((row for row, each in enumerate(entries) if _is_word(each)), None)
         if row is not None:
-            raise ValueError(
+            raise DataError(
                 f"Input X is not numeric: found {entries[row]!r} in row {row}, column "
                 f"{_shown_name(column, feature_names)}; expected numbers. Encode the "
                 "table first, e.g. make_pipeline(TableEncoder(), estimator) with "
@@ -267,7 +271,7 @@ def _check_finite(X: Any, feature_names: Any) -> None:
         value = values[row, column]
     name = _shown_name(column, feature_names)
     kind = "NaN" if np.isnan(value) else "infinity"
-    raise ValueError(
+    raise DataError(
         f"Input X contains {kind}: found {len(bad)} such entries, the first in row "
         f"{row}, column {name}; expected finite numbers. Remove the rows, or fill the "
         "values, e.g. make_pipeline(SimpleImputer(), estimator)."
@@ -279,7 +283,7 @@ def check_squares(X: Any) -> None:
     values = X.data if sparse.issparse(X) else X
     largest = np.sqrt(np.finfo(X.dtype).max / (4 * X.shape[1]))
     if values.size and max(values.max(), -values.min()) > largest:
-        raise ValueError(
+        raise DataError(
             "Sums of squares are not finite: X has entries too large for their "
             f"squares. {_SCALE}"
         )
@@ -300,18 +304,18 @@ def check_sample_weight(sample_weight: Any, X: Any) -> NDArray[np.float64]:
         input_name="sample_weight",
     )
     if weight.ndim != 1:
-        raise ValueError(
+        raise DataError(
             f"sample_weight must be a 1D array or a scalar, got {weight.ndim}D array. "
             f"Expected either a scalar value or a 1D array of length {n_samples}."
         )
     check_consistent_length(weight, X)
     if (weight < 0).any():
-        raise ValueError(
+        raise DataError(
             f"Negative values in data passed to `sample_weight`: found {weight.min()}, "
             "expected values >= 0."
         )
     if not weight.any():
-        raise ValueError("Sample weights must contain at least one non-zero number.")
+        raise DataError("Sample weights must contain at least one non-zero number.")
     return weight
 
 

@@ -30,6 +30,7 @@ from localsvm._printable import printable
 
 # Also for the ledger.
 from localsvm._replaced_file import replace_file as replace_file
+from localsvm.exceptions import DataError
 
 LONGEST_HEADER = 2**24
 _LONGEST_FIRST_LINE = 200
@@ -210,12 +211,16 @@ def refusing_depth() -> Iterator[None]:
 
 @contextlib.contextmanager
 def prefix_errors(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Put the name of the file before the message of a ValueError."""
+    """Raise a DataError that begins with the name of the file for a ValueError.
+
+    The content of a file may be anybody's, so that whatever it leads to, such as a
+    shape that NumPy refuses, is a problem of the file.
+    """
     try:
         yield
     except ValueError as error:
         # It may repeat what a stranger has put into the file.
-        raise ValueError(f"{os.fspath(path)}: {printable(str(error))}") from error
+        raise DataError(f"{os.fspath(path)}: {printable(str(error))}") from error
 
 
 @dataclass(frozen=True)
@@ -255,7 +260,7 @@ def _header_text(header: Mapping[str, Any], arrays: dict[str, NDArray[Any]]) -> 
     text = json.dumps(whole, indent=1, allow_nan=False).encode() + b"\n"
     _check_containers(text)
     if len(text) > LONGEST_HEADER:
-        raise ValueError(
+        raise DataError(
             f"The header takes {len(text)} bytes; expected at most {LONGEST_HEADER}."
         )
     return text

@@ -1,7 +1,7 @@
-"""Exceptions of this library that a caller may want to catch.
+"""Exceptions and warnings of this library that a caller may want to catch.
 
-Each is a subclass of the built-in exception that describes it, so that code that
-catches ``ValueError``, ``OSError`` or ``MemoryError`` need not know this module.
+Each is a subclass of the built-in class that describes it, so that code that catches
+``ValueError``, ``OSError`` or ``MemoryError`` need not know this module.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 __all__ = [
     "DataError",
+    "DataWarning",
     "FolderInUseError",
     "MissingExtraError",
     "NotEnoughMemoryError",
@@ -20,38 +21,11 @@ __all__ = [
 _REMEDY = "{remedy}"
 
 
-class DataError(ValueError):
-    """Data or files are not as expected, and a parameter may help.
+class _WithRemedy(Exception):  # noqa: N818, of errors and warnings
+    """A message with a place for the setting that helps.
 
     The parameter and its value are kept apart from the message, so that each interface
-    can phrase the remedy in its own way: Python as ``encoding='latin-1'``, the command
-    line as an option.
-
-    Parameters
-    ----------
-    message : str
-        What was found and what was expected. ``{remedy}`` in it stands for the setting
-        that helps.
-    parameter : str, default=None
-        Parameter that helps; None if there is none.
-    value : object, default=None
-        Value to give to the parameter. Several possible values are a tuple.
-
-    Attributes
-    ----------
-    message : str
-        As given, with ``{remedy}`` in it.
-    parameter : str or None
-    value : object
-
-    Examples
-    --------
-    >>> from localsvm.exceptions import DataError
-    >>> error = DataError("is wide; pass {remedy}.", parameter="encoding", value="u16")
-    >>> str(error)
-    "is wide; pass encoding='u16'."
-    >>> error.phrased(lambda parameter, value: f"--{parameter} {value}")
-    'is wide; pass --encoding u16.'
+    can phrase the remedy in its own way.
     """
 
     def __init__(
@@ -80,25 +54,77 @@ class DataError(ValueError):
         remedy = " or ".join(setting(self.parameter, each) for each in values)
         return self.message.replace(_REMEDY, remedy)
 
-    @classmethod
-    def about(cls, subject: str, error: ValueError) -> DataError:
-        """Put the name of the data before a message, and keep its remedy.
+
+class DataError(_WithRemedy, ValueError):
+    """Data or files are not as expected, and a parameter may help.
+
+    The parameter and its value are kept apart from the message, so that each interface
+    can phrase the remedy in its own way: Python as ``encoding='latin-1'``, the command
+    line as ``--encoding latin-1``.
+
+    Parameters
+    ----------
+    message : str
+        What was found and what was expected. ``{remedy}`` in it stands for the setting
+        that helps.
+    parameter : str, default=None
+        Parameter that helps; None if there is none.
+    value : object, default=None
+        Value to give to the parameter. Several possible values are a tuple.
+
+    Attributes
+    ----------
+    message : str
+        As given, with ``{remedy}`` in it.
+    parameter : str or None
+    value : object
+
+    Examples
+    --------
+    >>> from localsvm.exceptions import DataError
+    >>> error = DataError("is wide; pass {remedy}.", parameter="encoding", value="u16")
+    >>> str(error)
+    "is wide; pass encoding='u16'."
+    >>> error.phrased(lambda parameter, value: f"--{parameter} {value}")
+    'is wide; pass --encoding u16.'
+    """
+
+    def about(self, subject: str) -> DataError:
+        """Put the name of the data before the message, and keep the remedy.
 
         Parameters
         ----------
         subject : str
             Begins the sentence, for instance the name of a file.
-        error : ValueError
-            What was raised about its content.
 
         Returns
         -------
         error : DataError
         """
-        if isinstance(error, DataError):
-            message = f"{subject} {error.message}"
-            return cls(message, parameter=error.parameter, value=error.value)
-        return cls(f"{subject} {error}")
+        return DataError(
+            f"{subject} {self.message}", parameter=self.parameter, value=self.value
+        )
+
+
+class DataWarning(_WithRemedy, UserWarning):
+    """Data are usable but suspicious, and a parameter may help.
+
+    Parameters
+    ----------
+    message : str
+        What was found. ``{remedy}`` in it stands for the setting that helps.
+    parameter : str, default=None
+        Parameter that helps; None if there is none.
+    value : object, default=None
+        Value to give to the parameter. Several possible values are a tuple.
+
+    Attributes
+    ----------
+    message : str
+        As given, with ``{remedy}`` in it.
+    parameter : str or None
+    value : object
+    """
 
 
 class MissingExtraError(ImportError):

@@ -65,7 +65,7 @@ def test_a_misspelt_fixed_column_is_named(call):
     command = ("explain", "people.lsvm", "people.csv", "--row", "7")
     result = call(*command, "--immutable", "twon")
     assert result.exit_code == 1
-    assert "immutable names 'twon', which is no column" in result.stderr
+    assert "--immutable twon is not a column of the model" in result.stderr
     assert "did you mean 'town'?" in result.stderr
 
 

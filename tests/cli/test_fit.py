@@ -153,11 +153,27 @@ def test_numbers_of_the_rows_are_left_out_of_all_fits(call):
     assert "lfd_nr" in load("new.lsvm")[0].get_feature_names_out()
 
 
+def test_a_bug_in_a_fit_shows_its_traceback(call, monkeypatch):
+    def fit(self, X, y):
+        int("abc")
+
+    monkeypatch.setattr(localsvm.ClusteredSVC, "fit", fit)
+    result = call(*FIT)
+    assert isinstance(result.exception, ValueError)
+    assert "error:" not in result.stderr
+
+
+def test_more_regions_than_rows_is_a_line(call):
+    result = call(*FIT, "--set", "n_regions=1000")
+    assert result.exit_code == 1
+    assert "n_regions=1000" in result.stderr.splitlines()[-1]
+
+
 def test_rows_without_a_label_are_left_out_if_asked(call):
     people = pd.read_csv("people.csv")
     people.loc[:9, "happy"] = None
     people.to_csv("people.csv", index=False)
-    assert "give --read missing_labels='drop'" in call(*FIT).stderr
+    assert "pass --read missing_labels=drop" in call(*FIT).stderr
     option = ("--read", "missing_labels=drop")
     result = call(*FIT, *option)
     assert result.exit_code == 0, result.output

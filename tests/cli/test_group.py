@@ -6,8 +6,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from localsvm import StagedSVC
 from localsvm._extras import require
 from localsvm.cli._group import Commands, misuse
+from localsvm.exceptions import DataError, DataWarning
 
 
 def make_app(action):
@@ -38,7 +40,7 @@ def raiser(error):
 @pytest.mark.parametrize(
     ("error", "line"),
     [
-        (ValueError("column 'a'\n  is not there."), "column 'a' is not there."),
+        (DataError("column 'a'\n  is not there."), "column 'a' is not there."),
         (
             FileNotFoundError(2, "No such file or directory", "a.csv"),
             "a.csv: no such file or directory.",
@@ -61,19 +63,31 @@ def test_missing_extras_give_the_install_command():
     assert result.stderr.endswith("pip install 'localsvm[onnx]'\n")
 
 
-@pytest.mark.parametrize("error", [KeyError("a"), TypeError("b"), ImportError("c")])
+@pytest.mark.parametrize(
+    "error", [KeyError("a"), TypeError("b"), ImportError("c"), ValueError("d")]
+)
 def test_our_mistakes_come_with_their_traceback(error):
     assert call(raiser(error)).exception is error
 
 
-def test_a_value_error_that_nobody_raised_is_our_mistake():
-    namespace = {"__name__": "localsvm.somewhere"}
-    exec("def action():\n    first, second = 'abc'", namespace)
-    result = call(namespace["action"])
-    assert isinstance(result.exception, ValueError)
-    assert "error:" not in result.stderr
-    exec("def action():\n    raise ValueError('wrong')", namespace)
-    assert call(namespace["action"]).stderr == "error: wrong\n"
+def test_a_refused_parameter_is_a_line_and_code_2():
+    result = call(lambda: StagedSVC(C=-1).fit([[0.0], [1.0]], [0, 1]))
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: The 'C' parameter of StagedSVC must be ")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_remedies_are_options():
+    error = DataError("is not utf-8; pass {remedy}.", parameter="where", value="a=b c")
+    assert call(raiser(error)).stderr == "error: is not utf-8; pass --where 'a=b c'.\n"
+
+    def action():
+        found = {"key": "text"}
+        warnings.warn(
+            DataWarning("{remedy}", parameter="kinds", value=found), stacklevel=1
+        )
+
+    assert call(action).stderr == "warning: --kind key=text\n"
 
 
 def test_misuse_is_a_line_and_code_2():

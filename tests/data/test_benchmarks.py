@@ -176,7 +176,7 @@ def test_not_found_error_says_which_folder_was_set(npz_folder):
 
 def test_set_without_openml_counterpart_says_so(npz_folder):
     with pytest.raises(
-        FileNotFoundError, match=r"'usps'.*usps\.npz.*no exact counterpart"
+        FileNotFoundError, match=r"'usps'.*usps\.npz.*not available on OpenML"
     ):
         load_benchmark("usps")
 

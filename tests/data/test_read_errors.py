@@ -144,7 +144,12 @@ TEXTS = {
         "'1,2 1:1' in line 1; expected a label",
     ),
     "svmlight target": ("t.svm", "1 1:1\n", {"target": "y"}, "expected target=None"),
-    "svmlight where": ("t.svm", "1 1:1\n", {"where": "y=1"}, "no names of columns"),
+    "svmlight where": (
+        "t.svm",
+        "1 1:1\n",
+        {"where": "y=1"},
+        "no column names; expected where=None",
+    ),
     "svmlight comments": ("t.svm", "# nothing\n", {}, "has no rows"),
     "svmlight cut": ("t.svm.gz", gzip.compress(b"1 1:1\n")[:-9], {}, "Truncated"),
     "arff": (

@@ -165,10 +165,16 @@ def test_kinds_can_be_given():
 @pytest.mark.parametrize(
     ("kinds", "message"),
     [
-        ({"sex": "numeric"}, "'numeric' for column 'sex'; expected one of number,"),
-        ({"sex": "number:%d"}, "'number:%d' for column 'sex'; expected one of number,"),
-        ({"sex": "date:%q"}, "'date:%q' for column 'sex'; expected a format such as"),
-        ({"sex": ["number"]}, r"\['number'\] for column 'sex'"),
+        ({"sex": "numeric"}, "kinds={'sex': 'numeric'} is not known; expected one of"),
+        (
+            {"sex": "number:%d"},
+            "kinds={'sex': 'number:%d'} is not known; expected one of",
+        ),
+        (
+            {"sex": "date:%q"},
+            "kinds={'sex': 'date:%q'} is not known; expected a format",
+        ),
+        ({"sex": ["number"]}, r"kinds={'sex': \['number'\]} is not known"),
         ({"Sex": "category"}, "no column 'Sex'; close names: 'sex'"),
         (
             {"sex": "number"},
@@ -584,11 +590,11 @@ WORDS = [f"word {i}" for i in range(N)]
     [
         (
             [f"{i},5" for i in range(N)],
-            "'c' is taken for text, though .*numbers.*'0,5'",
+            "'c' is treated as text, although .*numbers.*'0,5'",
         ),
         (
             ["n/k", *(f"{i}.5" for i in range(N - 1))],
-            "numbers.*but for instance not 'n/k'",
+            "numbers, such as '0.5' .but 'n/k' does not",
         ),
         (
             [f"{i % 28 + 1}/{i % 12 + 1}/2024" for i in range(N)],
@@ -613,7 +619,9 @@ def test_doubtful_columns_raise_a_warning(values, message):
     ],
 )
 def test_identifiers_are_left_out_unless_their_kind_is_given(values, kind):
-    message = rf"'c' has another value in every row.*left out.*kinds={{'c': '{kind}'}}"
+    message = (
+        rf"'c' has a different value in every row.*left out.*kinds={{'c': '{kind}'}}"
+    )
     with pytest.warns(UserWarning, match=message):
         found = column(values)
     assert found == DroppedColumn("c", "identifier")

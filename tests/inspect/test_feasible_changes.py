@@ -143,9 +143,9 @@ def test_where_all_columns_are_fixed_no_change_is_found():
 @pytest.mark.parametrize(
     ("immutable", "message"),
     [
-        ("agee", "immutable names 'agee', which is no column of the model; did you"),
-        (["age", "Sexx"], r"which is no column of the model; did you mean 'sex'\?"),
-        ("qwertz", "which is no column of the model; expected one of 'age', "),
+        ("agee", "immutable='agee' is not a column of the model; did you"),
+        (["age", "Sexx"], r"is not a column of the model; did you mean 'sex'\?"),
+        ("qwertz", "is not a column of the model; expected 'age', "),
         (14, "immutable has 14; expected the name of a column, or a position from 0"),
         ([-15], "immutable has -15; expected the name of a column, or a position"),
         ([1.5], "immutable has 1.5; expected the name of a column, or a position"),

@@ -13,6 +13,7 @@ from localsvm.cli._models import load_model
 from localsvm.cli._rows import batches_of, naming
 from localsvm.cli._screen import Screen, to_plain
 from localsvm.cli._watch import watching
+from localsvm.exceptions import DataError
 
 _Rows = Annotated[
     list[int],
@@ -74,7 +75,7 @@ def _find(data: str, number: int, reading: dict[str, Any]) -> Any:
             part = slice(number - n_before, number - n_before + 1)
             return batch.X[part] if sparse.issparse(batch.X) else batch.X.iloc[part]
         n_before += n_rows
-    raise ValueError(f"there is no row {number}: the last is row {n_before - 1}.")
+    raise DataError(f"there is no row {number}: the last is row {n_before - 1}.")
 
 
 def _label(rows: Any, target: str | None) -> Any:

@@ -14,6 +14,7 @@ from localsvm.cli._models import load_model
 from localsvm.cli._outputs import check_output, size_of
 from localsvm.cli._screen import Screen
 from localsvm.cli._watch import watching
+from localsvm.exceptions import DataError
 from localsvm.export import to_onnx
 
 
@@ -51,7 +52,7 @@ def export(
         try:
             graph = to_onnx(loaded.fitted, dtype=dtype.value)
         except TypeError as error:  # a part of it has no counterpart in ONNX
-            raise ValueError(f"{model}: {error}") from error
+            raise DataError(f"{model}: {error}") from error
         replace_file(onnx, [graph.SerializeToString()])
     inputs = [each.name for each in graph.graph.input]
     outputs = [each.name for each in graph.graph.output]

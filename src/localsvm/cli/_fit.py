@@ -34,6 +34,7 @@ from localsvm.cli._rows import (
 from localsvm.cli._screen import Screen
 from localsvm.cli._seen import leave_out, sketch_of
 from localsvm.data import RowSketch, Table
+from localsvm.exceptions import DataError
 from localsvm.export import save
 
 _MethodOption = Annotated[
@@ -159,7 +160,7 @@ def _has_more_rows(
         return False
     try:
         everything = read_rows(data, **reading)
-    except ValueError:  # a file of several arrays needs --where
+    except DataError:  # a file of several arrays needs --where
         return False
     return bool(everything.X.shape[0] > fitted.X.shape[0])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import os
 import sys
 import warnings
@@ -17,14 +16,14 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from localsvm._printable import printable
-from localsvm.cli._wording import as_option, in_options
-from localsvm.exceptions import DataError, MissingExtraError
+from localsvm.cli._wording import as_option
+from localsvm.exceptions import DataError, DataWarning, MissingExtraError
 
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
-# What a file, its content or this machine can be the reason of. Anything else is a
-# mistake of ours, and comes with its traceback.
-_DATA_PROBLEMS = (OSError, ValueError, MemoryError, MissingExtraError)
+# What a file, its content or this machine can cause. Anything else is a bug, also a
+# ValueError of another kind, and comes with its traceback.
+_DATA_PROBLEMS = (OSError, DataError, MemoryError, MissingExtraError)
 
 
 class Commands(TyperGroup):
@@ -67,10 +66,13 @@ class Commands(TyperGroup):
         except typer.Abort:
             code = _INTERRUPTED
         except _DATA_PROBLEMS as error:
-            if _is_our_mistake(error):
-                raise
             _say("error", _words_of(error))
             return 1
+        except ValueError as error:
+            if not _is_of_a_parameter(error):
+                raise
+            _say("error", str(error))
+            return 2
         if code == _INTERRUPTED:
             typer.echo("interrupted", err=True)
         return code
@@ -172,18 +174,10 @@ def _words_of_misuse(error: typer.TyperException) -> str:
     return f"{words}{stop} See: {context.command_path} --help"
 
 
-def _is_our_mistake(error: Exception) -> bool:
-    """Whether a ValueError just happened in our code, which has not raised it."""
-    place = error.__traceback__
-    if isinstance(error, DataError) or place is None:
-        return False
-    if not isinstance(error, ValueError):
-        return False
-    while place.tb_next is not None:
-        place = place.tb_next
-    module = str(place.tb_frame.f_globals.get("__name__"))
-    instruction = dis.opname[place.tb_frame.f_code.co_code[place.tb_lasti]]
-    return module.startswith("localsvm.") and instruction != "RAISE_VARARGS"
+def _is_of_a_parameter(error: ValueError) -> bool:
+    """Whether an estimator refuses a parameter, which ``--set`` may have set."""
+    module = sys.modules.get("sklearn.utils._param_validation")
+    return module is not None and isinstance(error, module.InvalidParameterError)
 
 
 def _words_of(error: BaseException) -> str:
@@ -197,7 +191,7 @@ def _words_of(error: BaseException) -> str:
 
 
 def _say(kind: str, message: str) -> None:
-    line = printable(" ".join(in_options(message).split()))
+    line = printable(" ".join(message.split()))
     typer.echo(f"{kind}: {line}", err=True)
 
 
@@ -207,9 +201,12 @@ def _warnings_in_a_line() -> Iterator[None]:
     shown: set[str] = set()
 
     def show(message: Warning | str, *place: Any, **more: Any) -> None:
-        if str(message) not in shown:
-            shown.add(str(message))
-            _say("warning", str(message))
+        text = str(message)
+        if isinstance(message, DataWarning):
+            text = message.phrased(as_option)
+        if text not in shown:
+            shown.add(text)
+            _say("warning", text)
 
     with warnings.catch_warnings():
         for category in (DeprecationWarning, FutureWarning, PendingDeprecationWarning):

@@ -17,6 +17,7 @@ from localsvm.cli._notes import NOTED
 from localsvm.cli._outputs import size_of
 from localsvm.cli._screen import Screen, pairs
 from localsvm.data import RowSketch
+from localsvm.exceptions import DataError
 from localsvm.export import FileDescription, ModelFile, describe_file, load, load_file
 from localsvm.federated import Ledger, SharedSummary
 from localsvm.inspect import region_table
@@ -48,7 +49,7 @@ def inspect(
     """
     screen = Screen(as_json, quiet)
     if regions and _kind(file) != "model":
-        raise ValueError(f"{file} is no model file, and has no regions.")
+        raise DataError(f"{file} is no model file, and has no regions.")
     document, lines = _KINDS[_kind(file)](file)
     if regions:
         shown = region_table(load(file))
@@ -63,7 +64,7 @@ def _kind(path: Path) -> str:
     match = _FIRST_LINE.match(start)
     kind = match[1].decode() if match else "ledger" if _LEDGER in start else ""
     if kind not in _KINDS:
-        raise ValueError(
+        raise DataError(
             f"{path} is not a file of localsvm: it begins with {start[:40]!r}; "
             "expected a model, a recipe, a shared summary or a ledger."
         )

@@ -19,6 +19,7 @@ from localsvm.cli._outputs import check_output, size_of
 from localsvm.cli._recipe import Recipe, load_recipe
 from localsvm.cli._screen import Screen
 from localsvm.cli._watch import watching
+from localsvm.exceptions import DataError
 from localsvm.export import save
 from localsvm.federated import SharedSummary
 
@@ -111,7 +112,7 @@ def _check_columns(shared: SharedSummary, agreed: Recipe) -> None:
             (pair for pair in zip(names, found, strict=False) if pair[0] != pair[1]),
             (f"{len(names)} features", f"{len(found)}"),
         )
-        raise ValueError(
+        raise DataError(
             "The parties did not use this recipe: it gives the feature "
             f"{other[0]!r} where their summaries have {other[1]!r}."
         )

@@ -11,6 +11,7 @@ from sklearn.base import is_classifier
 
 from localsvm.cli._fitting import encoder_of
 from localsvm.data import CategoryColumn, RowSketch, TableEncoder, TextColumn
+from localsvm.exceptions import DataError
 from localsvm.export import load_file
 
 
@@ -73,7 +74,7 @@ def load_model(path: Path) -> Model:
     found = load_file(path)
     fitted, notes = found.model, found.notes
     if not is_classifier(fitted):
-        raise ValueError(
+        raise DataError(
             f"{path} holds a {type(fitted).__name__}; expected a classifier, as `fit` "
             "and `merge` write it."
         )

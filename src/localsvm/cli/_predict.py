@@ -23,6 +23,7 @@ from localsvm.cli._table_writer import (
 )
 from localsvm.cli._watch import watching
 from localsvm.data import Table, absent_columns
+from localsvm.exceptions import DataError
 
 _PREDICTION = "prediction"
 
@@ -115,7 +116,7 @@ def _kept(batch: Table, keep: Sequence[str]) -> dict[str, Any]:
         misuse(f"--keep {keep[0]}: {batch.source} has no names of columns.")
     absent = absent_columns(keep, list(batch.X.columns))
     if absent:
-        raise ValueError(f"The table {absent}")
+        raise DataError(f"The table {absent}")
     return {name: batch.X[name] for name in keep}
 
 
@@ -124,11 +125,13 @@ def _rows_from(first_row: int) -> Iterator[None]:
     """Say from where the rows of a later batch are counted."""
     try:
         yield
-    except ValueError as error:
+    except DataError as error:
         if not first_row:
             raise
         where = f"Rows are counted from row {first_row:,} on here."
-        raise ValueError(f"{error} {where}") from error
+        raise DataError(
+            f"{error.message} {where}", parameter=error.parameter, value=error.value
+        ) from error
 
 
 def _named_scores(fitted: Any, X: Any) -> Iterator[tuple[str, Any]]:

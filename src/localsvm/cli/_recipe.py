@@ -22,6 +22,7 @@ from localsvm.cli._rows import (
 )
 from localsvm.cli._screen import Screen, to_plain
 from localsvm.data import CategoryColumn, TableEncoder, TextColumn
+from localsvm.exceptions import DataError
 from localsvm.export import describe_file, load, save
 
 _MOST_DEVIATIONS = 3.0
@@ -121,7 +122,7 @@ def load_recipe(path: Path) -> Recipe:
     notes = describe_file(path).notes
     encoder = load(path)
     if not isinstance(encoder, TableEncoder):
-        raise ValueError(
+        raise DataError(
             f"{path} holds a {type(encoder).__name__}; expected a recipe, as "
             "`localsvm recipe` writes it."
         )

@@ -50,8 +50,8 @@ def naming(source: str) -> Iterator[None]:
     """Put the name of the source before what is said of its content."""
     try:
         yield
-    except ValueError as error:
-        raise DataError.about(f"{source}:", error) from error
+    except DataError as error:
+        raise error.about(f"{source}:") from error
 
 
 def read_labelled(source: str, *, target: str | None, **more: Any) -> Table:
@@ -75,16 +75,16 @@ def check_classes(table: Table, target: str | None) -> None:
     values = np.unique(labels)
     shown = ", ".join(map(repr, values[:3].tolist()))
     if labels.dtype.kind == "f" and (values != np.trunc(values)).any():
-        raise ValueError(
+        raise DataError(
             f"{what} has numbers such as {shown}; expected classes. Take another "
             "column, or cut the numbers into classes first."
         )
     if len(values) < 2:
-        raise ValueError(
+        raise DataError(
             f"{what} has the value {shown} alone; expected two or more classes."
         )
     if len(values) > _MOST_CLASSES_PER_ROW * len(labels):
-        raise ValueError(
+        raise DataError(
             f"{what} has {len(values):,} different values in {len(labels):,} rows, "
             f"such as {shown}; expected classes that many rows share."
         )
@@ -97,7 +97,7 @@ def column_kinds(pairs: Sequence[str]) -> dict[str, str]:
     for name, kind in kinds.items():
         try:
             split_kind(kind)
-        except ValueError as error:
+        except DataError as error:
             misuse(f"--kind {name}={kind}: {error}.")
     return kinds
 

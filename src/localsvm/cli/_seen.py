@@ -12,6 +12,7 @@ from localsvm.cli._models import Model
 from localsvm.cli._rows import naming, read_labelled
 from localsvm.cli._split import take_rows
 from localsvm.data import Overlap, RowSketch, Table, TableEncoder, row_hashes
+from localsvm.exceptions import DataError
 
 _COPIES = 0.01
 
@@ -94,7 +95,7 @@ def choose_rows(
         are = "training" if overlap.n_seen == n_rows else "mixed"
         return Scored(table, str(overlap), are, **found)
     if overlap.n_seen == n_rows:
-        raise ValueError(_refusal(loaded, table))
+        raise DataError(_refusal(loaded, table))
     return Scored(
         take_rows(table, np.flatnonzero(~overlap.seen)),
         _others(overlap),
@@ -112,7 +113,7 @@ def leave_out(train: Table, test: Table, encoder: TableEncoder | None) -> Scored
     if overlap.is_chance:
         return Scored(test, str(overlap), "unseen", **found)
     if overlap.n_seen == overlap.n_rows:
-        raise ValueError(
+        raise DataError(
             f"{test.source}: all {overlap.n_rows:,} rows are in {train.source}, too; "
             "expected rows that the model is not fitted to."
         )

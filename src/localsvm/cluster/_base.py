@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from localsvm._checks import check_rows, check_sample_weight, unchanged_on_failure
 from localsvm.cluster._centers import NearestCenters
+from localsvm.exceptions import DataError
 
 
 class BaseClusterer(ClusterMixin, BaseEstimator, ABC):
@@ -78,6 +79,4 @@ class BaseClusterer(ClusterMixin, BaseEstimator, ABC):
 def check_enough_rows(X: Any, n_clusters: int) -> None:
     """Refuse fewer rows than clusters."""
     if X.shape[0] < n_clusters:
-        raise ValueError(
-            f"n_samples={X.shape[0]} should be >= n_clusters={n_clusters}."
-        )
+        raise DataError(f"n_samples={X.shape[0]} should be >= n_clusters={n_clusters}.")

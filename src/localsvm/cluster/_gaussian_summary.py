@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from localsvm.exceptions import DataError
+
 _LARGEST_NEGATIVE_SHARE = 1e-8
 
 
@@ -205,7 +207,7 @@ class GaussianSummary:
         """
         kinds = ("none", "diag", "full")
         if kinds.index(covariance) > kinds.index(self.covariance_type):
-            raise ValueError(
+            raise DataError(
                 f"covariance={covariance!r} asks for more than the summary has: "
                 f"expected {self.covariance_type!r} at most."
             )
@@ -335,8 +337,8 @@ def _check_alike(first: GaussianSummary, other: GaussianSummary) -> None:
     ):
         ours, theirs = getattr(first, name), getattr(other, name)
         if ours != theirs:
-            raise ValueError(
+            raise DataError(
                 f"Summaries must agree in their {words}: found {ours!r} and {theirs!r}."
             )
     if (first.label is None) != (other.label is None):
-        raise ValueError("Either all summaries have labels or none; found both.")
+        raise DataError("Either all summaries have labels or none; found both.")

@@ -70,7 +70,7 @@ def read_batches(
 
     Raises
     ------
-    ValueError, OSError
+    DataError, OSError
         As in :func:`read_table`, possibly after some batches.
 
     Notes
@@ -98,9 +98,9 @@ def read_batches(
             n_rows += len(frame)
             yield from _slices(frame, batch_rows, name)
         if not n_rows:
-            raise ValueError(f"has no row with {where}." if where else "has no rows.")
-    except ValueError as error:
-        raise DataError.about(name, error) from error
+            raise DataError(f"has no row with {where}." if where else "has no rows.")
+    except DataError as error:
+        raise error.about(name) from error
 
 
 def _stream_of(
@@ -114,8 +114,8 @@ def _stream_of(
         return None
     try:
         return _STREAMS.get(find_format(path, format))
-    except ValueError as error:
-        raise DataError.about(name, error) from error
+    except DataError as error:
+        raise error.about(name) from error
 
 
 def _selected(frame: Any, where: tuple[str, str] | None, keep: Sequence[str]) -> Any:
@@ -124,7 +124,7 @@ def _selected(frame: Any, where: tuple[str, str] | None, keep: Sequence[str]) ->
     column, value = where
     absent = absent_columns([column], list(frame.columns))
     if absent:
-        raise ValueError(absent)
+        raise DataError(absent)
     kept, _ = find_rows(frame[column], value)
     return frame[kept] if column in keep else frame[kept].drop(columns=column)
 

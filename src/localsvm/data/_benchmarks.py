@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from localsvm.data._npz import load_arrays
 from localsvm.data._openml import COUNTERPARTS, fetch_bunch, rows_and_labels
+from localsvm.exceptions import DataError
 
 _NAMES = (
     "adult",
@@ -165,13 +166,13 @@ def _read_npz(name: str, path: Path) -> Benchmark:
 def _load_arrays(path: Path) -> dict[str, NDArray[Any]]:
     try:
         return load_arrays(path)
-    except ValueError as error:
-        raise ValueError(f"{path.name} {error}") from error
+    except DataError as error:
+        raise error.about(path.name) from error
 
 
 def _download(name: str, data_home: str | os.PathLike[str] | None) -> Benchmark:
     if name not in COUNTERPARTS:
-        raise _not_found(name, "OpenML is no way out: no exact counterpart is known.")
+        raise _not_found(name, "It is not available on OpenML.")
     counterpart = COUNTERPARTS[name]
     try:
         bunch = fetch_bunch(counterpart, data_home)

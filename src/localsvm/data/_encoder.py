@@ -24,6 +24,7 @@ from localsvm.data._columns._column import Column, LearningOptions
 from localsvm.data._columns._kinds import KINDS, find_kind, split_kind
 from localsvm.data._columns._suspicions import with_doubts
 from localsvm.data._frames import absent_columns, as_frame, duplicates
+from localsvm.exceptions import DataError
 
 _DENSEST = 0.25
 _LEAST_SPARSE_FEATURES = 200
@@ -217,18 +218,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Values of each column, in the order of ``fit``."""
         try:
             frame = as_frame(X)
-        except ValueError as error:
-            raise ValueError(f"The table {error}") from error
+        except DataError as error:
+            raise error.about("The table") from error
         if frame is None:
             return self._check_array(X, reset=reset)
         if not len(frame):
-            raise ValueError(
+            raise DataError(
                 f"Found array with 0 sample(s) (shape={frame.shape}) while a minimum "
                 "of 1 is required by TableEncoder."
             )
         if reset or not hasattr(self, "feature_names_in_"):
             if not frame.shape[1]:
-                raise ValueError(
+                raise DataError(
                     f"Found array with 0 feature(s) (shape={frame.shape}) while a "
                     "minimum of 1 is required by TableEncoder."
                 )
@@ -251,7 +252,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         needed = [column.name for column in self.columns_ if column.n_features]
         absent = absent_columns(needed, names)
         if absent:
-            raise ValueError(f"The table {absent}")
+            raise DataError(f"The table {absent}")
         _check_distinct([name for name in names if name in set(needed)])
         labels = dict(zip(names, frame.columns, strict=True))
         # A column that gives no feature may be absent; it only has to have a length.
@@ -276,7 +277,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         numbers = np.arange(len(columns))
         self.column_of_feature_ = np.repeat(numbers, [c.n_features for c in columns])
         if not len(self.column_of_feature_):
-            raise ValueError(
+            raise DataError(
                 f"No column tells rows apart: found n_samples={len(values[0])} and "
                 f"{len(columns)} columns that are constant, empty, dropped or "
                 "identifiers."
@@ -287,17 +288,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         kinds = dict(self.kinds or {})
         absent = absent_columns(list(kinds), names)
         if absent:
-            raise ValueError(
-                "The 'kinds' parameter of TableEncoder names other columns than those "
-                f"of the table, which {absent}"
+            raise DataError(
+                f"{{remedy}} is not possible: the table {absent}",
+                parameter="kinds",
+                value={name: kinds[name] for name in kinds if name not in names},
             )
         for name, kind in kinds.items():
             try:
                 split_kind(str(kind))
-            except ValueError as error:
-                raise ValueError(
-                    f"The 'kinds' parameter of TableEncoder says {kind!r} for column "
-                    f"{name!r}; {error}."
+            except DataError as error:
+                raise DataError(
+                    f"{{remedy}} is not known; {error}.",
+                    parameter="kinds",
+                    value={name: kind},
                 ) from None
         return kinds
 
@@ -335,7 +338,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 def _check_distinct(names: list[Any]) -> None:
     twice = duplicates(names)
     if twice:
-        raise ValueError(
+        raise DataError(
             f"The table has several columns named {', '.join(map(repr, twice[:5]))}; "
             "expected names that differ. Rename or drop them."
         )

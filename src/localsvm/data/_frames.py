@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from localsvm._extras import require
+from localsvm.exceptions import DataError
 
 
 def as_frame(X: Any) -> Any:
@@ -16,7 +17,7 @@ def as_frame(X: Any) -> Any:
 
     Raises
     ------
-    ValueError
+    DataError
         If a column of an arrow table holds lists, structures or bytes.
     """
     pandas = sys.modules.get("pandas")
@@ -30,10 +31,13 @@ def as_frame(X: Any) -> Any:
 def _frame_of_arrow(table: Any) -> Any:
     arrow = require("pyarrow", "tables", "Reading a table")
     require("pandas", "tables", "Reading a table")
-    for position, field in enumerate(table.schema):
-        column = _plain(arrow, field, table.column(position))
-        table = table.set_column(position, field.name, column)
-    return table.to_pandas(ignore_metadata=True, date_as_object=False)
+    try:
+        for position, field in enumerate(table.schema):
+            column = _plain(arrow, field, table.column(position))
+            table = table.set_column(position, field.name, column)
+        return table.to_pandas(ignore_metadata=True, date_as_object=False)
+    except arrow.ArrowInvalid as error:  # for instance a date in the year 300,000
+        raise DataError(f"has a value that cannot be converted: {error}") from error
 
 
 def _plain(arrow: Any, field: Any, column: Any) -> Any:
@@ -47,7 +51,7 @@ def _plain(arrow: Any, field: Any, column: Any) -> Any:
     if types.is_dictionary(kind) and types.is_unsigned_integer(kind.index_type):
         return column.cast(arrow.dictionary(arrow.int64(), kind.value_type))
     if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
-        raise ValueError(
+        raise DataError(
             f"has values of type {kind} in column {field.name!r}; expected one number, "
             "string, date or truth value per row. Leave the column out."
         )

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from localsvm.exceptions import DataError
+
 
 def odd_even(y: ArrayLike) -> NDArray[np.int64]:
     """Label odd digits 1 and even digits 0.
@@ -31,7 +33,7 @@ def odd_even(y: ArrayLike) -> NDArray[np.int64]:
     """
     digits = np.asarray(y)
     if not np.issubdtype(digits.dtype, np.integer):
-        raise ValueError(f"y has dtype {digits.dtype}, expected integers.")
+        raise DataError(f"y has dtype {digits.dtype}, expected integers.")
     return (digits % 2).astype(np.int64)
 
 
@@ -99,7 +101,7 @@ def pair(
     (array([10, 30]), array([1, 0]))
     """
     if first == second:
-        raise ValueError(f"first={first!r} and second={second!r} should differ.")
+        raise DataError(f"first={first!r} and second={second!r} should differ.")
     labels = np.asarray(y)
     _check_occurs(labels, first)
     _check_occurs(labels, second)
@@ -109,6 +111,6 @@ def pair(
 
 def _check_occurs(labels: NDArray[Any], label: object) -> None:
     if not np.any(labels == label):
-        raise ValueError(
+        raise DataError(
             f"No row has the label {label!r}; found {np.unique(labels).tolist()}."
         )

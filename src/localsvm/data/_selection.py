@@ -50,13 +50,16 @@ def select(
         )
     if sparse.issparse(content.rows):
         if options.where or drop:
-            raise ValueError("has no names of columns; expected no 'where' or 'drop'.")
+            raise DataError(
+                "has no column names; expected {remedy}.",
+                parameter="where" if options.where else "drop",
+            )
         return content.rows, content.labels
     wanted = target if target is not None else content.target
     condition = None if content.filtered else options.where
     used = [each for each in (wanted, condition and condition[0]) if each]
     if wanted is not None and wanted in drop:
-        raise ValueError(f"cannot drop its target column {wanted!r}.")
+        raise DataError(f"cannot drop its target column {wanted!r}.")
     _check_names(_names(content.rows), [*used, *drop])
     leaving = [name for name in drop if name not in used]
     frame, labels = _frame_without(content.rows, leaving), content.labels
@@ -79,13 +82,13 @@ def _names(rows: Any) -> list[str]:
 def _check_names(names: list[str], used: Sequence[str]) -> None:
     twice = duplicates(names)
     if twice:
-        raise ValueError(
+        raise DataError(
             f"has several columns named {', '.join(map(repr, twice[:5]))}; expected "
             "names that differ."
         )
     absent = absent_columns(used, names)
     if absent:
-        raise ValueError(absent)
+        raise DataError(absent)
 
 
 def _frame_without(rows: Any, drop: Sequence[str]) -> Any:
@@ -95,7 +98,7 @@ def _frame_without(rows: Any, drop: Sequence[str]) -> Any:
     else:
         frame = rows.drop(columns=list(drop))
     if not len(frame):
-        raise ValueError("has no rows.")
+        raise DataError("has no rows.")
     return frame
 
 
@@ -104,7 +107,7 @@ def _rows_with(frame: Any, column: str, value: str) -> NDArray[np.bool_]:
     if kept.any():
         return kept
     shown = ", ".join(map(repr, found[:10])) + (", ..." if len(found) > 10 else "")
-    raise ValueError(f"has no row with {value!r} in column {column!r}; found {shown}.")
+    raise DataError(f"has no row with {value!r} in column {column!r}; found {shown}.")
 
 
 def find_rows(values: Any, value: str) -> tuple[NDArray[np.bool_], list[str]]:
@@ -129,7 +132,7 @@ def _with_labels(frame: Any, target: str) -> Any:
     if there.all():
         return frame
     if not there.any():
-        raise ValueError(f"has no label in its target column {target!r}.")
+        raise DataError(f"has no label in its target column {target!r}.")
     frame = frame[there].reset_index(drop=True)
     labels = frame[target].infer_objects()
     if labels.dtype.kind == "f" and (labels % 1 == 0).all():

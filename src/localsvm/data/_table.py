@@ -145,7 +145,7 @@ def read_table(
 
     Raises
     ------
-    ValueError
+    DataError
         If the content is not as expected; the message names the file, and the column
         and the row or line where there is one.
     OSError
@@ -180,8 +180,8 @@ def read_table(
     try:
         content = _read(name, format, options)
         X, y = select(content, target, options, as_tuple(drop), as_tuple(keep))
-    except ValueError as error:
-        raise DataError.about(name, error) from error
+    except DataError as error:
+        raise error.about(name) from error
     return Table(X, y, name)
 
 
@@ -196,9 +196,10 @@ def read_options(
 ) -> ReadOptions:
     """Check the parameters of :func:`read_table` that concern single formats."""
     if missing_labels not in ("error", "drop"):
-        raise ValueError(
-            f"missing_labels={missing_labels!r} is not known; expected 'error' or "
-            "'drop'."
+        raise DataError(
+            "{remedy} is not known; expected 'error' or 'drop'.",
+            parameter="missing_labels",
+            value=missing_labels,
         )
     return ReadOptions(
         missing_labels=missing_labels,
@@ -214,9 +215,11 @@ def _known_encoding(encoding: str) -> str:
     try:
         codecs.lookup(encoding)
     except LookupError as error:
-        raise ValueError(
-            f"encoding={encoding!r} is not known; expected for instance 'utf-8', "
-            "'latin-1' or 'utf-16'."
+        raise DataError(
+            "{remedy} is not known; expected for instance 'utf-8', 'latin-1' or "
+            "'utf-16'.",
+            parameter="encoding",
+            value=encoding,
         ) from error
     return encoding
 
@@ -231,7 +234,11 @@ def _parse_where(where: str | None) -> tuple[str, str] | None:
         return None
     column, sign, value = where.partition("=")
     if not sign or not column.strip():
-        raise ValueError(f"where={where!r} is not understood; expected 'column=value'.")
+        raise DataError(
+            "{remedy} is not understood; expected 'column=value'.",
+            parameter="where",
+            value=where,
+        )
     return column.strip(), value.strip()
 
 
@@ -254,7 +261,7 @@ def _check_file(path: Path) -> None:
         hint = f" Files of that folder with such a name: {close}." if close else ""
         raise FileNotFoundError(f"There is no file {path}.{hint}")
     if not path.stat().st_size:
-        raise ValueError("is empty.")
+        raise DataError("is empty.")
 
 
 def find_format(path: Path, format: str | None) -> str:

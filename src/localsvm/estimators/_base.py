@@ -39,6 +39,7 @@ from localsvm.engine import (
 )
 from localsvm.estimators._metric import METRICS, fit_metric, in_columns, map_rows
 from localsvm.estimators._views import ViewMixin
+from localsvm.exceptions import DataError
 from localsvm.rows import Rows
 from localsvm.solvers import Status
 
@@ -290,14 +291,14 @@ def weigh_rows(
 ) -> NDArray[np.float64]:
     """Weights times class weights, of two classes at least and not all zero."""
     if len(classes) < 2:
-        raise ValueError(
+        raise DataError(
             "The number of classes has to be greater than one; got "
             f"{len(classes)} class ({classes.tolist()[0]!r})."
         )
     own = weigh_classes(class_weight, classes, classes[class_index], weight)
     penalty_weight: NDArray[np.float64] = weight * own[class_index]
     if not penalty_weight.any():
-        raise ValueError(
+        raise DataError(
             f"class_weight={class_weight!r} leaves no row with a positive "
             "weight; expected at least one class of the data above 0."
         )
@@ -341,7 +342,7 @@ class Solution(Protocol):
 def check_solution(solution: Solution, estimator: Any) -> None:
     """Raise if the numbers overflowed; warn once if something came before ``tol``."""
     if solution.count(Status.not_finite):
-        raise ValueError(NOT_FINITE)
+        raise DataError(NOT_FINITE)
     counts = [
         (solution.count(status), where)
         for status, where in (

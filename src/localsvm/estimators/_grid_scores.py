@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
 
 from localsvm.estimators._base import winning_labels
+from localsvm.exceptions import DataError
 from localsvm.rows import Rows
 
 
@@ -30,7 +31,7 @@ def best_setting(by_fold: NDArray[np.float64]) -> int:
     """Find the setting of the best mean score, the first of equals."""
     mean = by_fold.mean(axis=0)
     if np.isnan(mean).all():
-        raise ValueError("No setting could be scored. Scale the features.")
+        raise DataError("No setting could be scored. Scale the features.")
     return int(np.nanargmax(mean))
 
 

@@ -33,6 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from localsvm.exceptions import DataError
+
 UNIT = 2**20
 MOST_ROWS = 2**40  # totals stay below 2**60
 _LARGEST_RATIO = 2**10  # of half the diagonal to the radius: |w| stays below 2**31
@@ -56,9 +58,9 @@ class Lattice:
 
     def __post_init__(self) -> None:
         if not math.isfinite(UNIT / self.radius):
-            raise ValueError(f"radius is {self.radius:.3g}; expected more.")
+            raise DataError(f"radius is {self.radius:.3g}; expected more.")
         if half_diagonal(self.low, self.high) > self.radius * _LARGEST_RATIO:
-            raise ValueError(
+            raise DataError(
                 f"radius is {self.radius:.3g}; expected at least 1/{_LARGEST_RATIO} of "
                 "half the diagonal of the bounds, "
                 f"{half_diagonal(self.low, self.high):.3g}."
@@ -110,7 +112,7 @@ def totals_by_cell(
     into the ball before distances are measured.
     """
     if X.shape[0] > MOST_ROWS:
-        raise ValueError(f"X has {X.shape[0]} rows; expected at most {MOST_ROWS}.")
+        raise DataError(f"X has {X.shape[0]} rows; expected at most {MOST_ROWS}.")
     places = lattice.encode(centers)
     n_entries = n_classes * len(centers)
     total = np.zeros((n_entries, (1 + with_squares) * X.shape[1] + 1), dtype=np.int64)

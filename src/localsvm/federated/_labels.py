@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from localsvm.exceptions import DataError
+
 _TYPES: dict[str, tuple[type, Any]] = {
     "str": (str, np.str_),
     "int": (int, np.int64),
@@ -26,19 +28,19 @@ def plain_labels(labels: Any) -> NDArray[Any]:
             values = np.asarray(values.tolist())
     kind = _KINDS.get(values.dtype.kind)
     if kind is None or (kind != "str" and values.dtype.itemsize > 8):
-        raise ValueError(
+        raise DataError(
             f"Class labels have dtype {values.dtype}; expected strings, integers, "
             "floats or booleans, all of one type."
         )
     if kind == "float" and not np.isfinite(values).all():
-        raise ValueError("Class labels contain NaN or infinity.")
+        raise DataError("Class labels contain NaN or infinity.")
     if kind == "str" and values.dtype.itemsize > 4 * _LONGEST_LABEL:
-        raise ValueError(
+        raise DataError(
             f"Class labels have up to {values.dtype.itemsize // 4} characters; "
             f"expected at most {_LONGEST_LABEL}."
         )
     if values.dtype.kind == "u" and values.size and values.max() >= 2**63:
-        raise ValueError(
+        raise DataError(
             f"Class labels contain {values.max()}; expected numbers below 2**63."
         )
     return values.astype(_TYPES[kind][1], copy=False)
@@ -74,14 +76,14 @@ def labels_from_plain(values: Any, type_name: Any) -> NDArray[Any]:
 def class_positions(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
     """Position of each label in the sorted ``classes``."""
     if label_type(y) != label_type(classes):
-        raise ValueError(
+        raise DataError(
             f"y has labels of type {label_type(y)}, but classes of type "
             f"{label_type(classes)}."
         )
     position = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     unknown = classes[position] != y
     if unknown.any():
-        raise ValueError(
+        raise DataError(
             f"y contains the label {y[unknown][0].item()!r}, which is not among the "
             f"classes {classes.tolist()!r:.80}."
         )

@@ -20,6 +20,7 @@ from localsvm._plain_file import (
     prefix_errors,
     replace_file,
 )
+from localsvm.exceptions import DataError
 from localsvm.federated._noise import epsilon_of
 from localsvm.federated._privacy import (
     DifferentialPrivacy,
@@ -91,7 +92,7 @@ class Ledger:
     >>> party.summarize(X[1:], y[1:], min_size())  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    ValueError: The ledger has 1 release with min_size and allows at most 1: ...
+    localsvm.exceptions.DataError: The ledger has 1 release with min_size ...
     """
 
     def __init__(
@@ -219,7 +220,7 @@ class Ledger:
             return {"release": number}
         made = sum(entry.privacy.name == "min_size" for entry in self.entries)
         if made >= self.max_releases:
-            raise ValueError(
+            raise DataError(
                 f"The ledger has {made} release{'s' * (made > 1)} with min_size and "
                 f"allows at most {self.max_releases}: the difference of two releases "
                 "of the same rows may show single rows. For other rows use another "
@@ -230,7 +231,7 @@ class Ledger:
     def _noise_accounts(self, new: LedgerEntry) -> dict[str, float]:
         for entry in self.entries:
             if not entry.privacy.is_guarantee:
-                raise ValueError(
+                raise DataError(
                     f"The ledger has a release with {entry.privacy.name}, without "
                     "noise: differential privacy of a later release of the same rows "
                     "would be void."
@@ -239,7 +240,7 @@ class Ledger:
         epsilon, delta = self._budget((*self.entries, new)[0])
         total = epsilon_of(rho, delta)
         if total > epsilon:
-            raise ValueError(
+            raise DataError(
                 f"This release would bring the total to epsilon = {total:.4g} at delta "
                 f"= {delta:g}, above the ledger's budget of {epsilon:g}. Nothing was "
                 "released. Ask for less, or agree on a Ledger with a larger budget "
@@ -308,7 +309,7 @@ def _locked(path: Path) -> Iterator[None]:
 def _check_single_name(path: Path) -> None:
     n_names = path.stat().st_nlink
     if n_names > 1:
-        raise ValueError(
+        raise DataError(
             f"{path} has {n_names} names (hard links); expected one, as an entry would "
             "reach one of them only. Remove the others, or make them symbolic links."
         )

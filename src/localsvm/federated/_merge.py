@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from localsvm._checks import real
 from localsvm.cluster import GaussianSummary
+from localsvm.exceptions import DataError
 from localsvm.federated._labels import label_type
 from localsvm.federated._shared import SharedSummary
 
@@ -61,7 +62,7 @@ def merge(
     """
     parts = sorted(summaries, key=lambda shared: [r.name for r in shared.parties])
     if not parts:
-        raise ValueError("Got no summary to merge; expected at least one.")
+        raise DataError("Got no summary to merge; expected at least one.")
     _check_distinct(parts)
     for other in parts[1:]:
         _check_alike(parts[0], other)
@@ -102,7 +103,7 @@ def _limit_shares(
         )
     for part in parts:
         if len(part.parties) > 1:
-            raise ValueError(
+            raise DataError(
                 f"max_share needs one party per summary, but {_names(part)} are in one "
                 "already. Merge all parties at once."
             )
@@ -122,7 +123,7 @@ def share_factors(rows: NDArray[np.float64], max_share: float) -> NDArray[np.flo
     """
     n_parties = len(rows)
     if max_share * n_parties < 1 - 1e-12:
-        raise ValueError(
+        raise DataError(
             f"max_share is {max_share:g}, but {n_parties} parties cannot all have less "
             f"than 1/{n_parties} of the total; expected more."
         )
@@ -150,7 +151,7 @@ def _check_distinct(parts: Sequence[SharedSummary]) -> None:
     for part in parts:
         for record in part.parties:
             if record.name in seen:
-                raise ValueError(
+                raise DataError(
                     f"The party {record.name!r} is in two of the summaries; its rows "
                     "would count twice."
                 )
@@ -167,7 +168,7 @@ def _check_alike(first: SharedSummary, other: SharedSummary) -> None:
     for words, kind in kinds:
         ours, theirs = kind(first), kind(other)
         if ours != theirs:
-            raise ValueError(
+            raise DataError(
                 f"{_names(first)} and {_names(other)} have different {words}: "
                 f"{ours!r:.80} and {theirs!r:.80}."
             )

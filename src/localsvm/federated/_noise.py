@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from localsvm.exceptions import DataError
+
 _SCALES = (1e-2, 1e8)  # of noise over sensitivity, between which the search looks
 _SLACK = 1 + 1e-9  # so that rounding cannot push the accounts above epsilon
 
@@ -45,7 +47,7 @@ def plan_noise(epsilon: float, delta: float, sensitivity: float) -> NoisePlan:
             bounds=(sensitivity * _SCALES[0], sensitivity * _SCALES[1]),
         )
     except (ValueError, opendp.OpenDPException) as error:
-        raise ValueError(
+        raise DataError(
             f"No amount of noise was found for epsilon = {epsilon:g} and delta = "
             f"{delta:g}; expected values that are less extreme."
         ) from error

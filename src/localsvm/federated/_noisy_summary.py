@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm.cluster import GaussianSummary
+from localsvm.exceptions import DataError
 from localsvm.federated._encoding import UNIT, Lattice
 
 _LEAST_DEVIATIONS = 2.0
@@ -48,7 +49,7 @@ class NoisyTotals:
             count >= max(_LEAST_DEVIATIONS * self.count_deviation, _LEAST_ROWS)
         )
         if not kept.size:
-            raise ValueError(
+            raise DataError(
                 "No cell stands out of the noise, whose standard deviation is "
                 f"{self.count_deviation:.3g} rows per cell. Share more rows, or use "
                 "fewer centers or a larger epsilon."

@@ -26,6 +26,7 @@ from localsvm.cluster import (
     map_classes,
     summarize_classes,
 )
+from localsvm.exceptions import DataError
 from localsvm.federated._encoding import (
     Lattice,
     half_diagonal,
@@ -210,7 +211,7 @@ class Party:
         if self.classes is not None:
             class_positions(labels, self.classes)
         if self.centers is not None and self.centers.shape[1] != X.shape[1]:
-            raise ValueError(
+            raise DataError(
                 f"centers have {self.centers.shape[1]} columns, but X has {X.shape[1]}."
             )
         names = getattr(reader, "feature_names_in_", None)

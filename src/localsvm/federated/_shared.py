@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm.cluster import GaussianSummary
+from localsvm.exceptions import DataError
 from localsvm.federated._labels import plain_labels
 from localsvm.federated._records import PartyRecord
 from localsvm.federated._shared_file import read_shared, write_shared
@@ -150,7 +151,7 @@ def _check_parties(parties: Sequence[Any]) -> tuple[PartyRecord, ...]:
         raise ValueError("parties must be one or more PartyRecord.")
     name, times = Counter(record.name for record in records).most_common(1)[0]
     if times > 1:
-        raise ValueError(f"The party {name!r} is there twice.")
+        raise DataError(f"The party {name!r} is there twice.")
     return records
 
 

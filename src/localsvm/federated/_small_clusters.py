@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from localsvm.cluster import GaussianSummary, summarize_rows
+from localsvm.exceptions import DataError
 from localsvm.federated._privacy import MinimumSize
 from localsvm.federated._rare_values import hide_rare_values
 
@@ -93,7 +94,7 @@ class Coarsening:
         kept = [each.summary for each in classes if each.summary is not None]
         cells = [each.cells for each in classes if each.cells is not None]
         if not kept:
-            raise ValueError(
+            raise DataError(
                 f"Each class has fewer than {self.least_rows} rows, the fewest that "
                 "may be shared."
             )

@@ -15,6 +15,7 @@ from localsvm.data import (
     TableEncoder,
     close_names,
 )
+from localsvm.exceptions import DataError
 from localsvm.inspect._labels import is_missing
 from localsvm.inspect._local_view import Floats
 from localsvm.inspect._opened import OpenedModel
@@ -121,9 +122,11 @@ def _position(column: Any, names: list[str]) -> int:
             return names.index(column)
         close = close_names(column, names)
         listed = ", ".join(map(repr, names[:_LISTED]))
-        raise ValueError(
-            f"immutable names {column!r}, which is no column of the model; "
-            + (f"did you mean {close[0]!r}?" if close else f"expected one of {listed}.")
+        raise DataError(
+            "{remedy} is not a column of the model; "
+            + (f"did you mean {close[0]!r}?" if close else f"expected {listed}."),
+            parameter="immutable",
+            value=column,
         )
     is_position = isinstance(column, int | np.integer)
     if not is_position or not -len(names) <= column < len(names):

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
+from localsvm.exceptions import DataError
+
 _SHOWN_LABELS = 5
 _LONGEST = 40
 
@@ -38,13 +40,13 @@ class LabelCoding:
         known = model.classes_.tolist()
         n_missing = sum(map(is_missing, values)) if any(map(is_missing, found)) else 0
         if n_missing:
-            raise ValueError(
+            raise DataError(
                 f"{name} has {n_missing} missing labels; expected one for each row. "
                 "Leave those rows out."
             )
         unknown = sorted(found.difference(known), key=str)
         if found and len(unknown) == len(found):
-            raise ValueError(
+            raise DataError(
                 f"The model knows none of the labels in {name}: found "
                 f"{name_some(unknown)}, expected some of {name_some(known)}. Check the "
                 "target column and the type of its values."

@@ -14,6 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 from localsvm._seeds import seeded_clone
 from localsvm.cluster import HardRegions, ParallelKMeans, SampledKMeans
 from localsvm.engine import Block, Blocks, Record, record_of
+from localsvm.exceptions import DataError
 from localsvm.passes._survey import Survey, count_rows, survey_block
 from localsvm.rows import RowSample
 
@@ -137,7 +138,7 @@ class BlockClusterer:
 def check_n_clusters(name: str, n_clusters: int, n_rows: int) -> None:
     """Raise if there are fewer rows than clusters."""
     if n_rows < n_clusters:
-        raise ValueError(f"n_samples={n_rows} should be >= {name}={n_clusters}.")
+        raise DataError(f"n_samples={n_rows} should be >= {name}={n_clusters}.")
 
 
 def _fit_to_block(block: Block, clusterer: Any, weigh: Weigh) -> Any:

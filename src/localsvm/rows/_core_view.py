@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from localsvm import _core
+from localsvm.exceptions import DataError
 
 CoreRows = (
     _core.DenseFloat32
@@ -50,7 +51,7 @@ def index_dtype(n_entries: int, n_columns: int) -> type[np.int32] | type[np.int6
 def with_indices(X: Any, dtype: type[np.signedinteger[Any]]) -> Any:
     """Give CSR rows indices of a type that holds them."""
     if index_dtype(X.nnz, X.shape[1]) is np.int64 and dtype is np.int32:
-        raise ValueError(
+        raise DataError(
             f"X stores {X.nnz} entries in {X.shape[1]} columns; expected at most "
             f"{_LARGEST} of each, as in the training rows. Give the rows in parts."
         )
@@ -62,7 +63,7 @@ def with_indices(X: Any, dtype: type[np.signedinteger[Any]]) -> Any:
 def check_row_numbers(n_rows: int) -> None:
     """Raise if the rows are too many for the 32 bits of a row number."""
     if n_rows > _LARGEST:
-        raise ValueError(
+        raise DataError(
             f"Neighbourhoods are lists of row numbers: found {n_rows} rows, expected "
             f"at most {_LARGEST}. Fit a sample of the rows, or use ClusteredSVC."
         )

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
-from localsvm.estimators._staged.join import (
+from localsvm.estimators._staged.sum.join import (
     Join,
     calibrated_losses,
     learn_join,

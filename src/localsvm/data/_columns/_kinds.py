@@ -15,6 +15,7 @@ from localsvm.data._columns._dates import DateColumn
 from localsvm.data._columns._numbers import NumberColumn
 from localsvm.data._columns._text import TextColumn
 from localsvm.data._columns._values import days_of_strings, factorize, type_of
+from localsvm.exceptions import DataError
 
 _CLASSES: tuple[Any, ...] = (
     NumberColumn,
@@ -50,16 +51,16 @@ def split_kind(text: str) -> tuple[str, str]:
 
     Raises
     ------
-    ValueError
+    DataError
         If there is no such kind or format.
     """
     kind, _, format = text.partition(":")
     if kind not in KINDS or (format and kind != DateColumn.kind):
-        raise ValueError(f"expected one of {', '.join(KINDS)}")
+        raise DataError(f"expected one of {', '.join(KINDS)}")
     try:
         datetime.strptime(_SOME_DAY.strftime(format), format)
     except ValueError as error:
-        raise ValueError(f"expected a format such as date:%d/%m/%Y; {error}") from None
+        raise DataError(f"expected a format such as date:%d/%m/%Y; {error}") from None
     return kind, format
 
 
@@ -74,10 +75,11 @@ def find_kind(name: str, values: Any, max_categories: int) -> str:
     if found in _KIND_OF_TYPE:
         return _KIND_OF_TYPE[found]
     if found not in _TYPES_WITH_STRINGS:
-        raise ValueError(
+        raise DataError(
             f"Column {name!r} holds values of type {found}; expected numbers, strings, "
-            "dates or truth values. Leave it out with kinds={"
-            f"{name!r}: 'drop'}}."
+            "dates or booleans. Leave it out with {remedy}.",
+            parameter="kinds",
+            value={name: "drop"},
         )
     return _kind_of_strings(name, values, max_categories)
 

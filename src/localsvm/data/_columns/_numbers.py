@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from localsvm.data._columns._blocks import Block, DenseBlock
 from localsvm.data._columns._column import Column, DroppedColumn, LearningOptions
 from localsvm.data._columns._values import as_numbers
+from localsvm.exceptions import DataError
 
 _ROUNDING = 8 * np.finfo(np.float64).eps
 # The squares of such features, summed, still fit into single precision.
@@ -120,7 +121,7 @@ def median_mean_deviation(
 def standardize(
     name: str, numbers: NDArray[np.float64], fill: float, center: float, scale: float
 ) -> NDArray[np.float64]:
-    """Fill, centre and scale; a ValueError where that is infinite or nearly so."""
+    """Fill, centre and scale; a DataError where that is infinite or nearly so."""
     missing = np.isnan(numbers)
     filled = np.where(missing, fill, numbers) if missing.any() else numbers
     with np.errstate(over="ignore"):
@@ -141,9 +142,9 @@ def with_indicator(
 
 def _too_large(
     name: str, numbers: NDArray[np.float64], scaled: NDArray[np.float64]
-) -> ValueError:
+) -> DataError:
     row = int(np.argmax(np.abs(scaled)))
-    return ValueError(
+    return DataError(
         f"Column {name!r} has the value {float(numbers[row])!r} in row {row} (the "
         "first is 0); expected a finite number of usual size. Correct it, or leave it "
         "missing."

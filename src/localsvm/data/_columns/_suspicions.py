@@ -12,6 +12,7 @@ import numpy as np
 from localsvm._checks import level_of_caller
 from localsvm.data._columns._column import Column, DroppedColumn
 from localsvm.data._columns._values import factorize, type_of
+from localsvm.exceptions import DataWarning
 
 _FEWEST_ROWS = 20
 # Of n integers drawn from a range of r, all differ with probability exp(-n^2 / (2 r)).
@@ -33,15 +34,15 @@ def with_doubts(values: Any, column: Column) -> Column:
     and have no blanks. A category or text column is kept if most of its values look
     like numbers or dates.
     """
-    doubt, kept = "", column
+    doubt, kept = None, column
     if isinstance(values, np.ndarray) or len(values) < _FEWEST_ROWS:
         return column
     if column.kind in ("category", "text"):
         doubt = _doubt_of_strings(factorize(column.name, values)[1], column)
-    if not doubt and _is_identifier(values, column):
+    if doubt is None and _is_identifier(values, column):
         doubt, kept = _left_out(column), DroppedColumn(column.name, "identifier")
-    if doubt:
-        warnings.warn(doubt, UserWarning, stacklevel=level_of_caller())
+    if doubt is not None:
+        warnings.warn(doubt, stacklevel=level_of_caller())
     return kept
 
 
@@ -60,36 +61,46 @@ def _has_words(label: str) -> bool:
     return len(label.split()) > 1
 
 
-def _left_out(column: Column) -> str:
-    return (
-        f"Column {column.name!r} has another value in every row, as if it numbered or "
-        "named the rows, and is left out: new rows will have new values. Keep it with "
-        f"kinds={{{column.name!r}: {column.kind!r}}}."
+def _left_out(column: Column) -> DataWarning:
+    return DataWarning(
+        f"Column {column.name!r} has a different value in every row, as an identifier "
+        "has, and is left out: new rows will have new values. Keep it with {remedy}.",
+        parameter="kinds",
+        value={column.name: column.kind},
     )
 
 
-def _doubt_of_strings(labels: Sequence[str], column: Column) -> str:
+def _doubt_of_strings(labels: Sequence[str], column: Column) -> DataWarning | None:
     if len(labels) <= _FEWEST_STRINGS:
-        return ""
-    for look, what, remedy in (
-        (
-            _NUMBER,
-            "numbers",
-            "Read the others as missing, or set its decimal point, e.g. decimal=','",
-        ),
-        (
-            _DATE,
-            "dates",
-            f"Read them with kinds={{{column.name!r}: 'date'}} or with a format, e.g. "
-            f"kinds={{{column.name!r}: 'date:%d/%m/%y'}}",
-        ),
-    ):
-        others = [label for label in labels if not look.fullmatch(label.strip())]
-        if len(others) <= _MOST_OTHERS * len(labels):
-            shown = f", but for instance not {others[0]!r}" if others else ""
-            return (
-                f"Column {column.name!r} is taken for {column.kind}, though its "
-                f"strings look like {what}, such as {labels[0]!r}{shown}. "
-                f"{remedy}, or give its kind."
-            )
-    return ""
+        return None
+    if (others := _others(labels, _NUMBER)) is not None:
+        return DataWarning(
+            f"{_taken(column, labels, 'numbers', others)}. Read the others as missing, "
+            "or set the decimal point, e.g. {remedy}.",
+            parameter="decimal",
+            value=",",
+        )
+    if (others := _others(labels, _DATE)) is not None:
+        return DataWarning(
+            f"{_taken(column, labels, 'dates', others)}. Read them with {{remedy}}.",
+            parameter="kinds",
+            value=({column.name: "date"}, {column.name: "date:%d/%m/%y"}),
+        )
+    return None
+
+
+def _others(labels: Sequence[str], look: re.Pattern[str]) -> list[str] | None:
+    """Strings that do not look so; None if that holds for too many."""
+    others = [label for label in labels if not look.fullmatch(label.strip())]
+    return others if len(others) <= _MOST_OTHERS * len(labels) else None
+
+
+def _taken(
+    column: Column, labels: Sequence[str], what: str, others: Sequence[str]
+) -> str:
+    shown = f" (but {others[0]!r} does not)" if others else ""
+    example = next(label for label in labels if label not in others)
+    return (
+        f"Column {column.name!r} is treated as {column.kind}, although its strings "
+        f"look like {what}, such as {example!r}{shown}"
+    )

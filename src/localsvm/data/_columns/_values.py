@@ -155,12 +155,12 @@ def label_of(value: Any) -> str:
     return str(value)
 
 
-def wrong_value(name: str, values: Any, wrong: Any, expected: str) -> ValueError:
+def wrong_value(name: str, values: Any, wrong: Any, expected: str) -> DataError:
     """Error that names the column, the first wrong value and its row."""
     row = int(np.argmax(np.asarray(wrong)))
     value = values[row] if isinstance(values, np.ndarray) else values.iloc[row]
     value = value.item() if isinstance(value, np.generic) else value
-    return ValueError(
+    return DataError(
         f"Column {name!r} has the value {value!r} in row {row} (the first is 0); "
         f"expected {expected}."
     )

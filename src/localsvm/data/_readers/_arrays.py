@@ -26,7 +26,7 @@ def read_npz(path: Path, options: ReadOptions) -> Content:
     end = _ending(arrays, options)
     X = arrays.get(f"X{end}")
     if X is None:
-        raise ValueError(
+        raise DataError(
             f"has no array X{end}; found {', '.join(arrays) or 'none'}, expected X "
             "and y, or X_train, y_train, X_test and y_test."
         )
@@ -34,7 +34,7 @@ def read_npz(path: Path, options: ReadOptions) -> Content:
     if X.ndim != 2 or (y is not None and y.shape != X.shape[:1]):
         shapes = f"X{end} of shape {X.shape}"
         shapes += "" if y is None else f" and y{end} of shape {y.shape}"
-        raise ValueError(f"has {shapes}; expected a matrix and one label per row.")
+        raise DataError(f"has {shapes}; expected a matrix and one label per row.")
     return Content(_frame(X, arrays.get("feature_names")), y, filtered=bool(end))
 
 
@@ -44,7 +44,7 @@ def read_npy(path: Path, options: ReadOptions) -> Content:
     if array.dtype.names and array.ndim == 1:
         return Content(require("pandas", "tables", "Reading a table").DataFrame(array))
     if array.ndim != 2:
-        raise ValueError(f"has an array of shape {array.shape}; expected a matrix.")
+        raise DataError(f"has an array of shape {array.shape}; expected a matrix.")
     return Content(_frame(array, None))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from localsvm._extras import require
 from localsvm.data._readers._options import Content, ReadOptions, arrow_errors
+from localsvm.exceptions import DataError
 
 _INDEX_OF_PANDAS = "__index_level_"
 _ENDINGS_OF_PARQUET = (".parquet", ".pq")
@@ -40,7 +41,7 @@ def read_parquet_folder(path: Path, options: ReadOptions) -> Content:
         )
     size = sum(each.stat().st_size for each in files)
     if size > _MOST_BYTES_OF_FOLDER:
-        raise ValueError(
+        raise DataError(
             f"is a folder of {size / 2**30:.3g} GiB of Parquet files; up to "
             f"{_MOST_BYTES_OF_FOLDER / 2**30:.3g} GiB are read into memory. Fit it "
             "without reading it at once in Python, e.g. SupportClusterSVC().fit("
@@ -50,8 +51,8 @@ def read_parquet_folder(path: Path, options: ReadOptions) -> Content:
     for file in files:
         try:
             tables.append(read_parquet(file, options).rows)
-        except ValueError as error:
-            raise ValueError(f"holds {file.name}, which {error}") from error
+        except DataError as error:
+            raise error.about(f"holds {file.name}, which") from error
         _check_same_columns(tables[0].schema, tables[-1].schema, files[0], file)
     return Content(arrow.concat_tables(tables))
 
@@ -61,12 +62,12 @@ def _check_same_columns(first: Any, other: Any, of_first: Path, of_other: Path) 
     for name in dict.fromkeys([*first.names, *other.names]):
         expected, found = (str(each.get(name, "no column")) for each in columns)
         if found != expected:
-            raise ValueError(
+            raise DataError(
                 f"holds files of other columns: {name!r} is {found} in "
                 f"{of_other.name}, but {expected} in {of_first.name}."
             )
     if first.names != other.names:
-        raise ValueError(
+        raise DataError(
             f"has the columns of {of_other.name} in another order than those of "
             f"{of_first.name}."
         )

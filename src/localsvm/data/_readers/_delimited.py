@@ -23,6 +23,7 @@ from localsvm.data._readers._lines import (
     what_is_wrong,
 )
 from localsvm.data._readers._options import Content, ReadOptions, arrow_errors
+from localsvm.exceptions import DataError, DataWarning
 
 _BLOCK_BYTES = 2**23
 _ZERO_LED = r"^\s*0\d"
@@ -54,7 +55,7 @@ def _read(path: Path, options: ReadOptions, usual: str) -> Any:
     delimiter = find_delimiter(path, options, usual)
     table = _parse(path, options, delimiter, options.strings)
     if not table.num_rows:
-        raise ValueError("has no rows, only the line of names.")
+        raise DataError("has no rows, only the line of names.")
     names = _names(table.column_names, options.header)
     _check_names(names)
     codes = _codes(path, options, delimiter, table.schema)
@@ -215,16 +216,19 @@ def _names(names: list[str], header: bool) -> list[str]:
 def _check_names(names: list[str]) -> None:
     twice = duplicates(names)
     if twice:
-        raise ValueError(
+        raise DataError(
             f"has several columns named {', '.join(map(repr, twice[:5]))}; expected "
             "names that differ."
         )
     numbers = [name for name in names if _is_number(name)]
     if len(numbers) == len(names) or any("." in name for name in numbers):
         warnings.warn(
-            f"The first line looks like data, not names: {', '.join(names[:5])}. "
-            "Pass header=False if the file has no line of names.",
-            UserWarning,
+            DataWarning(
+                f"The first line looks like data, not names: {', '.join(names[:5])}. "
+                "Pass {remedy} if the file has no line of names.",
+                parameter="header",
+                value=False,
+            ),
             stacklevel=level_of_caller(),
         )
 

@@ -51,19 +51,19 @@ def open_text(path: Path, encoding: str, *, errors: str = "strict") -> io.TextIO
 
 
 def check_text(path: Path, encoding: str) -> None:
-    """Raise a ValueError if a file is empty or something else than text."""
+    """Raise a DataError if a file is empty or something else than text."""
     with open_bytes(path) as stream:
         try:
             start = stream.read(_LOOKED_AT)
         except OSError as error:
-            raise ValueError(
+            raise DataError(
                 f"is damaged or not compressed as its name says: {error}."
             ) from error
     if not start.strip():
-        raise ValueError("is empty.")
+        raise DataError("is empty.")
     for magic, what in _MAGIC.items():
         if start.startswith(magic):
-            raise ValueError(f"is not a table of text but {what}.")
+            raise DataError(f"is not a table of text but {what}.")
     if _is_wide(encoding):
         return
     if start.startswith(_MARKS_OF_UTF16):
@@ -71,7 +71,7 @@ def check_text(path: Path, encoding: str) -> None:
             "is text in UTF-16; pass {remedy}.", parameter="encoding", value="utf-16"
         )
     if b"\0" in start:
-        raise ValueError("is not text: it has bytes of value 0.")
+        raise DataError("is not text: it has bytes of value 0.")
 
 
 def what_is_wrong(path: Path, delimiter: str, encoding: str) -> DataError | None:
@@ -85,7 +85,7 @@ def what_is_wrong(path: Path, delimiter: str, encoding: str) -> DataError | None
 
 
 def check_quotes(path: Path, table: Any, delimiter: str, encoding: str) -> None:
-    """Raise a ValueError if a quote that is never closed swallowed the last lines."""
+    """Raise a DataError if a quote that is never closed swallowed the last lines."""
     last = table.column(table.num_columns - 1)[-1].as_py()
     if not isinstance(last, str) or "\n" not in last:
         return
@@ -97,7 +97,7 @@ def check_quotes(path: Path, table: Any, delimiter: str, encoding: str) -> None:
                 line = reader.line_num
         except csv.Error as error:
             if "end of data" in str(error):
-                raise ValueError(
+                raise DataError(
                     f"has a quoted field in line {line + 1} that never ends."
                 ) from None
 

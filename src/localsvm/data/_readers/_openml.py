@@ -6,6 +6,7 @@ from sklearn.datasets import fetch_openml
 
 from localsvm._extras import require
 from localsvm.data._readers._options import Content
+from localsvm.exceptions import DataError
 
 PREFIX = "openml:"
 
@@ -17,7 +18,7 @@ def read_openml(source: str) -> Content:
     require("pandas", "tables", "Reading a table")
     name, _, version = source.removeprefix(PREFIX).partition("@")
     if not name or not (version or "1").isdigit():
-        raise ValueError(
+        raise DataError(
             "is not understood; expected openml:NUMBER, openml:NAME or "
             "openml:NAME@VERSION."
         )
@@ -35,5 +36,7 @@ def read_openml(source: str) -> Content:
         raise OSError(
             f"{source} cannot be downloaded, is there a network? {error}"
         ) from error
+    except ValueError as error:  # no such data set
+        raise DataError(f"cannot be downloaded: {error}") from error
     targets = list(bunch.target_names or [])
     return Content(bunch.frame, target=targets[0] if len(targets) == 1 else None)

@@ -11,6 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from localsvm._extras import require
+from localsvm.exceptions import DataError
 
 # Bytes that a process of 64 bits can address.
 _ADDRESSES = 2**47
@@ -80,7 +81,7 @@ class Content:
 
 @contextmanager
 def arrow_errors(what: str) -> Iterator[None]:
-    """Turn whatever pyarrow says of a damaged file into one ValueError."""
+    """Turn whatever pyarrow says of a damaged file into one DataError."""
     arrow = require("pyarrow", "tables", "Reading a table")
     try:
         yield
@@ -93,7 +94,7 @@ def arrow_errors(what: str) -> Iterator[None]:
                 "read a part of it."
             ) from error
         reason = str(error).strip().splitlines()[0].rstrip(".")
-        raise ValueError(f"cannot be read as {what}: {reason}.") from error
+        raise DataError(f"cannot be read as {what}: {reason}.") from error
 
 
 def _is_absurd(error: MemoryError) -> bool:

@@ -13,6 +13,7 @@ from sklearn.datasets import load_svmlight_file
 
 from localsvm.data._readers._lines import check_text, open_bytes, open_text
 from localsvm.data._readers._options import Content, ReadOptions
+from localsvm.exceptions import DataError
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _LINE = re.compile(
@@ -34,12 +35,12 @@ def read_svmlight(path: Path, options: ReadOptions) -> Content:
     except (ValueError, OSError, EOFError, OverflowError) as error:
         wrong = _wrong_line(path, options)
         reason = f"cannot be read as svmlight: {str(error).rstrip('.')}."
-        raise ValueError(wrong or reason) from error
+        raise DataError(wrong or reason) from error
     if not X.shape[0]:
-        raise ValueError("has no rows.")
+        raise DataError("has no rows.")
     if not np.isfinite(y).all():
         row = int(np.argmin(np.isfinite(y)))
-        raise ValueError(
+        raise DataError(
             f"has the label {y[row]} in row {row} (the first is 0); expected a number."
         )
     if np.array_equal(y, np.trunc(y)):

@@ -28,6 +28,7 @@ from localsvm.estimators._local.fit import (
     RowScale,
     kernel_of,
 )
+from localsvm.exceptions import DataError
 from localsvm.kernels import Kernel
 from localsvm.rows import Fold, Rows, hash_rows
 from localsvm.solvers import LocalKernel, cross_validate_neighborhoods
@@ -175,7 +176,7 @@ def choose_setting(
     covered = np.all([cover.labels >= 0 for _, cover in covers], axis=0)
     tested = [Fold(train, test[covered[test]]) for train, test in folds]
     if not all(len(test) for _, test in tested):
-        raise ValueError(
+        raise DataError(
             f"max_regions={grid.max_regions} neighbourhoods leave a fold without "
             "test rows; expected more, or None."
         )

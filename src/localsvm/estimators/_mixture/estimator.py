@@ -34,6 +34,7 @@ from localsvm.estimators._mixture.settings import (
     gate_of,
 )
 from localsvm.estimators._mixture.survey import Survey
+from localsvm.exceptions import DataError
 
 
 class MixtureSVC(BaseMixture):
@@ -357,7 +358,7 @@ class MixtureSVC(BaseMixture):
         """Set the fitted attributes, and warn of SVMs or EM that a limit cut short."""
         best, certificate = fit.best, fit.certificate
         if not certificate.is_finite:
-            raise ValueError(NOT_FINITE)
+            raise DataError(NOT_FINITE)
         self._model = best.model
         self.n_regions_ = best.model.n_components
         self.component_mass_ = best.mass

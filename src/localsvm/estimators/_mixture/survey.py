@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from localsvm._checks import check_squares, column_range
 from localsvm.engine import Block, Record
 from localsvm.estimators._mixture.settings import MixtureSettings
+from localsvm.exceptions import DataError
 from localsvm.passes import Sample
 from localsvm.rows import (
     RowSample,
@@ -75,7 +76,7 @@ class HoldOut:
         if self.fraction == 0 or (validation_counts.any() and not lost.any()):
             return True
         if self.is_asked:
-            raise ValueError(
+            raise DataError(
                 f"early_stopping with validation_fraction={self.fraction} leaves "
                 f"{int(training_counts.sum())} of {self.n_rows} rows for training and "
                 f"{int(validation_counts.sum())} for validation; expected rows of "

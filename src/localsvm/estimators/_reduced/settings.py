@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from localsvm._checks import boolean, check_parameters, integer, one_of, real
 from localsvm._clock import StageClock
+from localsvm.exceptions import DataError
 from localsvm.kernels import Kernel
 from localsvm.solvers import KernelOptions
 
@@ -147,7 +148,7 @@ class ReducedSettings:
         """Whether the interior point method solves for rows like these."""
         dense = not sparse.issparse(X)
         if self.solver == "interior_point" and not dense:
-            raise ValueError(
+            raise DataError(
                 "solver='interior_point' needs dense rows. Got a sparse X instead: use "
                 "solver='smo' or 'auto'."
             )

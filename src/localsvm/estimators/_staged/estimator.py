@@ -32,6 +32,7 @@ from localsvm.estimators._staged.stages import (
     first_stage_estimator,
     second_stage_estimator,
 )
+from localsvm.exceptions import DataError
 from localsvm.rows import MergedRows, Rows
 
 
@@ -357,7 +358,7 @@ class StagedSVC(BaseStagedSVC):
     def _check_regions(self, rows: Rows) -> None:
         """Raise for more regions than distinct rows."""
         if not isinstance(self.n_regions, str) and self.n_regions > rows.n_rows:
-            raise ValueError(
+            raise DataError(
                 f"n_regions={self.n_regions} should be <= {rows.n_rows}, the number of "
                 "distinct rows."
             )
@@ -372,7 +373,7 @@ class StagedSVC(BaseStagedSVC):
             ("n_components", not isinstance(self.n_components, str | None)),
         ):
             if asks:
-                raise ValueError(
+                raise DataError(
                     f"{name}={getattr(self, name)!r} needs dense rows; found a sparse "
                     f"X. Use {name}='auto', or X.toarray()."
                 )

@@ -31,6 +31,7 @@ from localsvm.estimators._support_cluster.stream import (
     extend_classes,
     extend_clusters,
 )
+from localsvm.exceptions import DataError
 from localsvm.kernels import ClusterKernel, scale_gamma
 from localsvm.rows import SCALED_C
 from localsvm.solvers import KernelOptions
@@ -222,7 +223,7 @@ def join_summaries(summaries: Any, covariance: str) -> GaussianSummary:
     parts: list[Any] = [getattr(each, "summary", each) for each in several]
     whole = GaussianSummary.concatenated(parts)
     if whole.label is None:
-        raise ValueError("The summaries have no labels; expected one a cluster.")
+        raise DataError("The summaries have no labels; expected one a cluster.")
     whole.check_covariance()
     return whole.with_covariance(covariance).ordered()
 

@@ -18,6 +18,7 @@ from localsvm._plain_file import (
 )
 from localsvm.data import RowSketch
 from localsvm.data.state import ROW_SKETCH
+from localsvm.exceptions import DataError
 from localsvm.state import Dims, Sink, Source, find_spec, read_object, write_object
 
 FORMAT = "model"
@@ -112,7 +113,7 @@ def save(
     _fill_table()
     text = json.dumps(notes, allow_nan=False)
     if len(text) > _LONGEST_NOTES:
-        raise ValueError(
+        raise DataError(
             f"notes take {len(text)} bytes; expected at most {_LONGEST_NOTES}."
         )
     if find_spec(model) is not None:

@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from localsvm._replaced_file import replace_file
+from localsvm.exceptions import DataError
 from localsvm.export._onnx._answer import check_exportable
 from localsvm.export._onnx._graph import (
     IR_VERSION,
@@ -210,7 +211,7 @@ def _finished(graph: Graph, first: Any, model: Any, estimator: Any, dtype: str) 
 
 def _checked(proto: Any) -> Any:
     if proto.ByteSize() > _MOST_BYTES:
-        raise ValueError(
+        raise DataError(
             f"The ONNX model of this {proto.graph.name} has {proto.ByteSize():,} "
             f"bytes; expected at most {_MOST_BYTES:,}. Fit to fewer rows, or LocalSVC "
             "with route='center', which keeps no rows but the support vectors."

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm.estimators import ClusterMachine, SupportClusterSVC
+from localsvm.exceptions import DataError
 from localsvm.export._onnx._answer import Answer, answers, rounded
 from localsvm.export._onnx._graph import Graph
 from localsvm.export._onnx._tensor import Tensor
@@ -25,7 +26,7 @@ def support_cluster_answer(
     """Eq. 11 for every task, and scores of the classes from those."""
     machine, n_classes = model._fitted_machine(), len(model.classes_)
     if machine.kernel.form == "paper" and graph.real == np.float32:
-        raise ValueError(
+        raise DataError(
             "kernel_form='paper' needs arithmetic='float64': its values are beyond the "
             "range of float32. Got arithmetic='float32'."
         )

@@ -37,6 +37,7 @@ from localsvm.cluster import RegionCodes
 from localsvm.estimators._regional.base import BaseClusteredSVC
 from localsvm.estimators._regional.estimator import ClusteredSVC
 from localsvm.estimators._regional.model import RegionalModel
+from localsvm.exceptions import DataError
 from localsvm.rows import Rows
 
 _LEAST_EIGENVALUE = 1e-6
@@ -249,9 +250,8 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if self.max_rows is not None:
             rows = rows.take(slice(self.max_rows))
         if rows.n_rows == self.max_rows and len(np.unique(rows.class_index)) < 2:
-            raise ValueError(
-                f"max_rows={self.max_rows} leaves rows of one class alone; expected "
-                "enough for two classes or more, or None."
+            raise DataError(
+                f"max_rows={self.max_rows} leaves rows of one class; expected more."
             )
         return rows
 
