@@ -8,13 +8,19 @@ from localsvm.estimators._additive.fit import (
     fit_additive,
 )
 from localsvm.estimators._additive.model import AdditiveModel
+from localsvm.estimators._additive.rows import BinnedRows, bin_rows
+from localsvm.estimators._additive.search import PenaltyChoice, choose_penalty
 
 __all__ = [
     "LOSSES",
     "AdditiveFit",
     "AdditiveModel",
     "AdditiveSettings",
+    "BinnedRows",
     "ColumnBins",
+    "PenaltyChoice",
+    "bin_rows",
+    "choose_penalty",
     "fit_additive",
     "learn_bins",
 ]

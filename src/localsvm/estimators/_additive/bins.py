@@ -230,11 +230,10 @@ def _values(column: NDArray[Any], weight: Floats) -> tuple[Floats, Floats]:
 
 def _distinct(column: NDArray[Any]) -> NDArray[Any]:
     """Distinct values, ascending; those of columns of two values without a sort."""
-    if not len(column):
-        return column
-    ends = np.unique([column.min(), column.max()])
-    if ((column == ends[0]) | (column == ends[-1])).all():
-        return ends
+    if len(column):
+        ends = np.unique([column.min(), column.max()])
+        if ((column == ends[0]) | (column == ends[-1])).all():
+            return ends
     return np.unique(column)
 
 
@@ -299,7 +298,7 @@ def _learn_levels(
 
 def _rounded_shares(mass: Floats) -> Floats:
     """Shares of the weight without the rounding of their sums."""
-    return np.rint(mass / (mass.sum() * _ROUNDING))
+    return np.asarray(np.rint(mass / (mass.sum() * _ROUNDING)))
 
 
 class LevelSigns:
