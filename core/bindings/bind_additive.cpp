@@ -109,10 +109,9 @@ void look_up(Matrix<const Code> codes, Vector<const std::int64_t> bin_start,
             const auto output = static_cast<std::int64_t>(p);
             double* own = out.data() + output * n_rows;
             std::fill(own + first, own + last, bias.data()[p]);
-            for (std::int64_t k = 0; k < n_cols; ++k)
-                add_looked_up(rows.column(k),
-                              table.data() + output * n_bins + bin_start.data()[k],
-                              first, last, own);
+            add_looked_up(
+                rows, table.data() + output * n_bins,
+                [&](std::int64_t k) { return bin_start.data()[k]; }, first, last, own);
         }
     });
 }

@@ -117,7 +117,7 @@ class AdditiveSolver {
             found.status = ending(found, options, stop);
             if (found.status != Status::max_iter || found.n_iter == options.max_iter)
                 break;
-            const Doubles step = newton_step(gradient, found, stop);
+            const Doubles step = newton_step(gradient, found, options, stop);
             if (!search_line(step, gradient, found.primal)) {
                 found.status = Status::stalled;
                 break;
@@ -159,10 +159,10 @@ class AdditiveSolver {
         code_.tables(weights.data(), table_.data());
         for_row_blocks([&](std::int64_t, std::int64_t first, std::int64_t last) {
             std::fill(out.begin() + first, out.begin() + last, weights.back());
-            for (std::int64_t k = 0; k < code_.n_cols(); ++k)
-                add_looked_up(problem_.rows.column(k),
-                              table_.data() + code_.bin_start(k), first, last,
-                              out.data());
+            add_looked_up(
+                problem_.rows, table_.data(),
+                [this](std::int64_t k) { return code_.bin_start(k); }, first, last,
+                out.data());
         });
     }
 
@@ -239,7 +239,7 @@ class AdditiveSolver {
 
     // Conjugate gradients, as exact as the gap asks for.
     Doubles newton_step(const Doubles& gradient, const Certificate& found,
-                        const StopFlag& stop) {
+                        const AdditiveOptions& options, const StopFlag& stop) {
         const ColumnBlocks blocks = column_blocks();
         Doubles step(coef_.size()), residual(coef_.size()), scaled(coef_.size()),
             image(coef_.size());
@@ -247,7 +247,10 @@ class AdditiveSolver {
         blocks.solve(residual, scaled);
         Doubles direction = scaled;
         double size_now = dot(residual, scaled);
-        const double forcing = std::min(0.1, std::sqrt(found.relative_gap()));
+        // The gap falls with the square of the residual: no closer than tol asks for.
+        const double gap = found.relative_gap();
+        const double enough = 0.3 * std::min(1.0, std::sqrt(options.tol / gap));
+        const double forcing = std::max(enough, std::min(0.1, std::sqrt(gap)));
         const double target = forcing * forcing * size_now;
         const std::size_t most = 2 * step.size() + 10;
         for (std::size_t t = 0; t < most && size_now > target; ++t) {

@@ -72,11 +72,30 @@ void decide_binned(const Rows& rows, const ColumnCuts& cuts, const double* table
     }
 }
 
-// out[i] += table[codes[i]] for i in [first, last).
-template <class Code>
-void add_looked_up(const Code* codes, const double* table, std::int64_t first,
-                   std::int64_t last, double* out) {
-    for (std::int64_t i = first; i < last; ++i) out[i] += table[codes[i]];
+// out[i] += sum over the columns k of table[start(k) + codes[k, i]], for i in
+// [first, last).
+template <class Code, class Start>
+void add_looked_up(const BinCodes<Code>& rows, const double* table, const Start& start,
+                   std::int64_t first, std::int64_t last, double* out) {
+    std::int64_t k = 0;
+    // Four columns at a time: less to load and store, and the same order of the sum.
+    for (; k + 4 <= rows.n_cols; k += 4) {
+        const Code* code[4];
+        const double* own[4];
+        for (std::int64_t s = 0; s < 4; ++s) {
+            code[s] = rows.column(k + s);
+            own[s] = table + start(k + s);
+        }
+        for (std::int64_t i = first; i < last; ++i)
+            out[i] = (((out[i] + own[0][code[0][i]]) + own[1][code[1][i]]) +
+                      own[2][code[2][i]]) +
+                     own[3][code[3][i]];
+    }
+    for (; k < rows.n_cols; ++k) {
+        const Code* code = rows.column(k);
+        const double* own = table + start(k);
+        for (std::int64_t i = first; i < last; ++i) out[i] += own[code[i]];
+    }
 }
 
 // Sum of v over the rows of each bin.

@@ -50,12 +50,12 @@ def test_penalty_has_the_smallest_held_out_loss(n_classes):
             for fold in folds
         ]
     )
-    np.testing.assert_allclose(found.decisions, decisions, atol=5e-3)
+    np.testing.assert_allclose(found.decisions, decisions, atol=5e-2)
     own = rows.class_index[found.held_out]
     weight = rows.penalty_weight[found.held_out]
     losses = calibrated_losses(decisions, own, weight)
     assert found.losses[found.C] == pytest.approx(
-        np.average(losses, weights=weight), rel=1e-3
+        np.average(losses, weights=weight), rel=1e-2
     )
 
 

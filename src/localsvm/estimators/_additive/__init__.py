@@ -1,6 +1,8 @@
 """Additive SVMs, one table of effects per column: AdditiveSVC."""
 
 from localsvm.estimators._additive.bins import ColumnBins, learn_bins
+from localsvm.estimators._additive.effects import ColumnEffect
+from localsvm.estimators._additive.estimator import AdditiveSVC
 from localsvm.estimators._additive.fit import (
     LOSSES,
     AdditiveFit,
@@ -15,9 +17,11 @@ __all__ = [
     "LOSSES",
     "AdditiveFit",
     "AdditiveModel",
+    "AdditiveSVC",
     "AdditiveSettings",
     "BinnedRows",
     "ColumnBins",
+    "ColumnEffect",
     "PenaltyChoice",
     "bin_rows",
     "choose_penalty",

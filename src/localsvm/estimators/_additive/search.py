@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 # For rows that are too few to hold some out.
 DEFAULT_PENALTY = 1.0
 _N_FOLDS = 3
+_TOL = 1e-3
 _FEWEST_ROWS_TO_HOLD_OUT = 10_000
 _SHARE_HELD_OUT = 0.2
 
@@ -40,12 +41,15 @@ class PenaltyChoice:
         Rows that were held out.
     decisions : ndarray of shape (n_held_out, n_outputs)
         Their decisions at the chosen penalty, of models that had not seen them.
+    start : AdditiveFit or None
+        One of these models, to start the fit of all rows from.
     """
 
     C: float
     losses: dict[float, float]
     held_out: NDArray[np.intp]
     decisions: NDArray[np.float64]
+    start: AdditiveFit | None
 
 
 def choose_penalty(
@@ -68,7 +72,8 @@ def choose_penalty(
     bins : ColumnBins
     loss : {"squared_hinge", "logistic"}
     options : RunLimits
-        Of each fit; the deadline is that of the search.
+        Of each fit, which need not be closer than a gap of 1e-3; the deadline is that
+        of the search.
     penalties : sequence of float
         Ascending.
 
@@ -79,7 +84,8 @@ def choose_penalty(
     folds = _folds(rows.class_index)
     if not folds:
         nothing = np.empty((0, rows.n_outputs))
-        return PenaltyChoice(DEFAULT_PENALTY, {}, np.empty(0, np.intp), nothing)
+        return PenaltyChoice(DEFAULT_PENALTY, {}, np.empty(0, np.intp), nothing, None)
+    options = replace(options, tol=max(options.tol, _TOL))
     held_out = np.concatenate([fold.test for fold in folds])
     parts = [rows.take(fold.train) for fold in folds]
     starts: list[AdditiveFit | None] = [None] * len(folds)
@@ -103,7 +109,7 @@ def choose_penalty(
         if losses[C] > losses[best]:
             break
         best, decisions, starts = C, own, list(fits)
-    return PenaltyChoice(best, losses, held_out, decisions)
+    return PenaltyChoice(best, losses, held_out, decisions, starts[0])
 
 
 def _folds(class_index: NDArray[np.int32]) -> list[Fold]:
