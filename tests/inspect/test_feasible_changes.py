@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -93,6 +94,65 @@ def test_changes_of_a_table_are_possible(method):
     model = make_pipeline(TableEncoder(), method).fit(X[:600], y[:600])
     assert assert_feasible(model, X[:600], X[600 : 600 + N_ROWS]) >= N_ROWS
     assert_feasible(model, X[:600], X[600 : 600 + N_ROWS], fixed=FIXED)
+
+
+def with_codes(method):
+    """A pipeline whose table becomes codes, which SVMs alone cannot take."""
+    encoder = TableEncoder(encoding="codes")
+    return make_pipeline(encoder, SimpleImputer(), StandardScaler(), method)
+
+
+def test_changes_of_codes_are_possible(method):
+    X, y = adult()
+    X = X.assign(hours_per_week=X["hours_per_week"].where(X["age"] % 7 > 0))
+    model = with_codes(method).fit(X[:600], y[:600])
+    assert assert_feasible(model, X[:600], X[600 : 600 + N_ROWS]) >= N_ROWS
+    assert_feasible(model, X[:600], X[600 : 600 + N_ROWS], fixed=FIXED)
+
+
+def test_ordered_texts_become_known_ones():
+    X, y = adult()
+    low = (X["age"] // 10 * 10).astype(str)
+    X = X.assign(age=low + " to " + (X["age"] // 10 * 10 + 9).astype(str))
+    X = X[["age", "sex", "hours_per_week"]]
+    model = with_codes(ClusteredSVC(3, random_state=0)).fit(X[:600], y[:600])
+    assert model[0].columns_[0].kind == "ordered"
+    found = explain(model, X[600:630])
+    moved = [
+        change for each in found for change in each.changes if change.name == "age"
+    ]
+    assert moved
+    assert {change.to for change in moved} <= set(X["age"][:600])
+    deviation = model[0].columns_[0].deviation
+    for change in moved:
+        gap = int(change.to.split()[0]) - int(change.value.split()[0])
+        assert change.distance == pytest.approx(abs(gap) / deviation)
+
+
+def test_sizes_of_changes_of_codes():
+    """Numbers count by their deviations, categories by their number."""
+    X, y = adult()
+    X = X[["age", "workclass", "education", "hours_per_week"]]
+    model = with_codes(LocalSVC(100, random_state=0)).fit(X[:600], y[:600])
+    units = {"age": model[0].columns_[0].deviation}
+    units["hours_per_week"] = model[0].columns_[3].deviation
+    for each in explain(model, X[600:610]):
+        assert each.margin.distance is None
+        for change in each.changes:
+            is_number = change.name in units
+            size = (
+                abs(change.to - change.value) / units[change.name] if is_number else 1
+            )
+            assert change.distance == pytest.approx(size)
+        if each.border is not None:
+            assert not each.border.is_exact
+            sizes = [
+                (shift.to - shift.value) / units[shift.name]
+                if shift.name in units
+                else 1
+                for shift in each.border.shifts
+            ]
+            assert each.border.distance == pytest.approx(np.linalg.norm(sizes))
 
 
 def test_changes_of_digits_are_possible(method):

@@ -174,7 +174,7 @@ class _Explainer:
             values=function.x,
             coef=coef,
             intercept=float(function.intercepts[task]),
-            margin=_margin(function, classes),
+            margin=_margin(function, classes, has_scale=not self.opened.has_codes),
             is_gradient=function.is_curved,
             region_class_counts=counts,
             region_accuracy=self.accuracies.get(function.region),
@@ -246,13 +246,15 @@ class _Explainer:
         return tuple(map(ColumnContribution, names, values, sums.tolist()))
 
 
-def _margin(function: LocalFunction, classes: NDArray[Any]) -> Margin:
+def _margin(
+    function: LocalFunction, classes: NDArray[Any], *, has_scale: bool
+) -> Margin:
     others = np.delete(np.arange(len(classes)), function.label)
     runner_up = others[function.scores[others].argmax()]
     difference = function.scores[function.label] - function.scores[runner_up]
     slope = function.slopes[function.label] - function.slopes[runner_up]
     norm = float(np.linalg.norm(slope))
-    has_distance = norm > 0 and not function.has_votes
+    has_distance = norm > 0 and has_scale and not function.has_votes
     return Margin(
         classes[runner_up],
         float(difference),
