@@ -19,7 +19,7 @@ from localsvm.data._columns._dates import (
     DAYS_OF_YEAR as DAYS_OF_YEAR,
     DateColumn,
 )
-from localsvm.data._columns._kinds import split_kind as split_kind
+from localsvm.data._columns._kinds import KINDS as KINDS, split_kind as split_kind
 from localsvm.data._columns._numbers import NumberColumn
 from localsvm.data._columns._text import TextColumn
 from localsvm.data._columns._values import (

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from localsvm.data import (
+    KINDS,
     MOST_BYTES,
     MOST_PROBES,
     BooleanColumn,
@@ -110,12 +111,16 @@ _COLUMN = Either(
 
 
 def _check(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
-    del model
     columns = values["columns_"]
     dims.bind("columns", len(columns), "columns_")
     if not any(column.n_features for column in columns):
         raise ValueError("columns_ gives no features.")
     for column in columns:
+        if type(column) not in KINDS[model.encoding].values():
+            raise ValueError(
+                f"columns_ has a {type(column).__name__} for {column.name!r:.60}; "
+                f"encoding={model.encoding!r} has none."
+            )
         is_number = isinstance(column, NumberColumn | RawNumberColumn)
         if is_number and not _has_range(column):
             raise ValueError(
