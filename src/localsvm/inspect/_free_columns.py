@@ -186,6 +186,10 @@ def free_columns(
     low, high, is_whole = _ranges(opened, base)
     known = np.isfinite(low)
     free = np.setdiff1d(np.flatnonzero(np.isfinite(base)), list(fixed))
+    is_code = getattr(opened.estimator, "is_categorical_", None)
+    if is_code is not None and len(is_code) == len(base):
+        # Nothing is known of codes without a table: no number is between two of them.
+        free = free[~is_code[free]]
     if len(free) > _MOST_NUMBERS and opened.steps is None:
         free = np.sort(free[np.argsort(-np.ptp(slopes, axis=0)[free])[:_MOST_NUMBERS]])
     numbers = [
