@@ -30,6 +30,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import LinearSVC
 
 from localsvm import (
+    AdditiveSVC,
     ClusteredSVC,
     GradientMetric,
     LocalSVC,
@@ -91,6 +92,7 @@ DATA = {
     "csr": (sparse.csr_array(_SPARSE), _SIDE),
     "csr_matrix": (sparse.csr_matrix(_SPARSE.astype(np.float32)), _CLASS),
     "named": (pd.DataFrame(_X, columns=["a", "b\n", "ç"]), _CLASS),
+    "codes": (np.column_stack([_CLASS % 2, _X[:, 1], np.rint(_X[:, 2])]), _CLASS),
     "holes": (np.where(_X > 2, np.nan, _X), _SIDE),
     "table": (_table(), np.array(["no", "yes"])[_SIDE]),
     "ordered": (
@@ -194,6 +196,11 @@ _SPLITTER = StratifiedKFold(2, shuffle=True, random_state=0)
 _REPEATED = RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0)
 # Data, and an unfitted model or a function that gives a fitted one.
 CASES = {
+    "additive": ("holes", AdditiveSVC(random_state=0)),
+    "additive-categories": (
+        "codes",
+        AdditiveSVC(loss="logistic", categorical_features=[0, 2], random_state=0),
+    ),
     "soft": ("two", _clustered()),
     "soft-classes": ("three", _clustered(class_weight={"a": 2.0, "bc": 1, "def": 1})),
     "soft-objects": ("objects", _clustered(class_weight="balanced")),

@@ -31,7 +31,7 @@ _SCALE_RATIO = 1000.0
 _SCALE_CHECK_ROWS = 10_000
 _RANGE_BLOCK = 10_000
 _UNSCALED = "The features have very different scales"
-_STORAGE = {
+_STORAGE: dict[str, Any] = {
     "accept_sparse": "csr",
     "dtype": [np.float64, np.float32],
     "order": "C",
@@ -185,16 +185,23 @@ def check_parameters(estimator: Any, /, **constraints: Constraint) -> None:
 
 
 def check_rows(
-    estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool = True
+    estimator: Any,
+    X: Any,
+    y: Any = "no_validation",
+    *,
+    reset: bool = True,
+    accept_sparse: bool = True,
+    allow_nan: bool = False,
 ) -> Any:
     """Validate ``X`` (and ``y``) for the core: C order or CSR, float32 or float64.
 
     Strings and values that are not finite are refused with their row and column. A CSR
     matrix with duplicate or unsorted entries is copied, anything else of the right type
-    is not.
+    is not. With ``allow_nan``, for dense rows, NaN stands for a missing value.
     """
+    storage = _STORAGE if accept_sparse else {**_STORAGE, "accept_sparse": False}
     try:
-        checked = validate_data(estimator, X, y, reset=reset, **_STORAGE)
+        checked = validate_data(estimator, X, y, reset=reset, **storage)
     except (TypeError, ValueError) as error:
         _check_numeric(X, getattr(estimator, "feature_names_in_", None), error)
         if not isinstance(error, TypeError):
@@ -202,7 +209,7 @@ def check_rows(
         raise
     rows, *target = checked if isinstance(checked, tuple) else (checked,)
     rows = _canonical(rows)
-    _check_finite(rows, getattr(estimator, "feature_names_in_", None))
+    _check_finite(rows, getattr(estimator, "feature_names_in_", None), allow_nan)
     return (rows, *target) if target else rows
 
 
@@ -254,12 +261,12 @@ def _shown_name(column: int, feature_names: Any) -> str:
     return str(column) if feature_names is None else repr(feature_names[column])
 
 
-def _check_finite(X: Any, feature_names: Any) -> None:
+def _check_finite(X: Any, feature_names: Any, allow_nan: bool = False) -> None:
     values = X.data if sparse.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum(dtype=np.float64)):
             return
-    bad = np.argwhere(~np.isfinite(values))
+    bad = np.argwhere(np.isinf(values) if allow_nan else ~np.isfinite(values))
     if not len(bad):
         return
     if sparse.issparse(X):
@@ -271,10 +278,17 @@ def _check_finite(X: Any, feature_names: Any) -> None:
         value = values[row, column]
     name = _shown_name(column, feature_names)
     kind = "NaN" if np.isnan(value) else "infinity"
+    expected, remedy = (
+        ("finite numbers, or NaN for missing values", "set the values to NaN.")
+        if allow_nan
+        else (
+            "finite numbers",
+            "fill the values, e.g. make_pipeline(SimpleImputer(), estimator).",
+        )
+    )
     raise DataError(
         f"Input X contains {kind}: found {len(bad)} such entries, the first in row "
-        f"{row}, column {name}; expected finite numbers. Remove the rows, or fill the "
-        "values, e.g. make_pipeline(SimpleImputer(), estimator)."
+        f"{row}, column {name}; expected {expected}. Remove the rows, or {remedy}"
     )
 
 
@@ -334,6 +348,8 @@ def exact_range(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Range of each column in the rows of positive weight, and which are integers.
 
+    NaN in dense rows is left out; a column of nothing else has the range zero.
+
     Returns
     -------
     ends : ndarray of shape (2, n_features)
@@ -353,17 +369,19 @@ def exact_range(
         least, largest = (
             min_max_axis(rows, axis=0)
             if sparse.issparse(rows)
-            else (rows.min(axis=0), rows.max(axis=0))
+            else (np.fmin.reduce(rows, axis=0), np.fmax.reduce(rows, axis=0))
         )
-        low, high = np.minimum(low, least), np.maximum(high, largest)
+        low, high = np.fmin(low, least), np.fmax(high, largest)
         whole &= _has_integers(rows)
+    empty = low > high
+    low[empty] = high[empty] = 0.0
     return np.stack([low, high]), whole
 
 
 def _has_integers(rows: Any) -> NDArray[np.bool_]:
     """Which columns of rows hold nothing but integers."""
     if not sparse.issparse(rows):
-        return np.asarray((rows == np.rint(rows)).all(axis=0))
+        return np.asarray(((rows == np.rint(rows)) | np.isnan(rows)).all(axis=0))
     broken = rows.indices[rows.data != np.rint(rows.data)]
     return np.asarray(np.bincount(broken, minlength=rows.shape[1]) == 0)
 

@@ -6,6 +6,7 @@ from sklearn.base import clone
 
 from conftest import store
 from localsvm import (
+    AdditiveSVC,
     ClusteredSVC,
     LocalSVC,
     MixtureSVC,
@@ -25,6 +26,7 @@ from localsvm.estimators import (
 MODELS = {
     type(each).__name__: each
     for each in (
+        AdditiveSVC(C=1.0),
         ClusteredSVC(3, random_state=0),
         ClusteredSVCCV(Cs=[1.0], n_regions=[2], cv=2, random_state=0),
         LocallyLinearSVC(3, random_state=0),

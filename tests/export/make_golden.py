@@ -36,6 +36,7 @@ CASES = (
     *("clusters", "clusters-full", "stream", "stream-learned", "staged-quantile"),
     *("staged-cells", "metric", "metric-diagonal", "pipeline"),
     *("pipeline-scalers", "table", "sigmoid", "isotonic", "columns"),
+    *("additive", "additive-categories"),
 )
 ROWS = FOLDER / "fitted-rows-2.lsvm"
 _N_ROWS = 8

@@ -1,5 +1,10 @@
 """Estimators: one folder per family of methods; ``METHODS`` lists them."""
 
+from localsvm.estimators._additive import (
+    AdditiveSVC,
+    ColumnBins as ColumnBins,
+    ColumnEffect,
+)
 from localsvm.estimators._local import (
     BaseLocalSVC as BaseLocalSVC,
     GlobalModel as GlobalModel,
@@ -48,8 +53,10 @@ from localsvm.estimators._support_cluster import (
 )
 
 __all__ = [
+    "AdditiveSVC",
     "ClusteredSVC",
     "ClusteredSVCCV",
+    "ColumnEffect",
     "GeneralizationBound",
     "GradientMetric",
     "LocalSVC",

@@ -58,6 +58,9 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
     integer_features_: NDArray[np.bool_]
     # Whether columns of very different scales are worth a warning.
     _warns_of_scales = True
+    # Whether rows may be sparse, and whether NaN stands for a missing value.
+    _takes_sparse = True
+    _allows_nan = False
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -203,7 +206,7 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
     def _decide(self, X: Any) -> NDArray[Any]: ...
 
     def _check_training_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        X, y = check_rows(self, X, y)
+        X, y = self._check_rows(X, y)
         check_classification_targets(y)
         self.classes_, class_index = np.unique(y, return_inverse=True)
         weight = check_sample_weight(sample_weight, X)
@@ -216,6 +219,16 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
             weight,
             penalty_weight,
             len(self.classes_),
+        )
+
+    def _check_rows(self, X: Any, *y: Any, reset: bool = True) -> Any:
+        return check_rows(
+            self,
+            X,
+            *y,
+            reset=reset,
+            accept_sparse=self._takes_sparse,
+            allow_nan=self._allows_nan,
         )
 
     def _warn_of_scales(self, X: Any) -> None:
@@ -259,7 +272,7 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
                 "takes arrays, data frames and sparse matrices; predict and "
                 "decision_function take blocks as well."
             )
-        rows = check_rows(self, X, reset=False)
+        rows = self._check_rows(X, reset=False)
         return map_rows(getattr(self, "metric_", None), rows)
 
     def _touching(
@@ -279,7 +292,8 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = self._takes_sparse
+        tags.input_tags.allow_nan = self._allows_nan
         return tags
 
 

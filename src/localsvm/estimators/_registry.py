@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from localsvm.estimators._additive import AdditiveSVC
 from localsvm.estimators._local import LocalSVC, LocalSVCCV, NeighborSVC
 from localsvm.estimators._mixture import MixtureSVC
 from localsvm.estimators._reduced import ReducedSVC
@@ -93,6 +94,18 @@ METHODS = (
         reason="about the accuracy of a tuned RBF SVM; chooses everything",
         guide="staged",
         golden="staged-cells",
+    ),
+    MethodInfo(
+        name="additive",
+        estimator=AdditiveSVC,
+        family="additive",
+        need="a table, and to see what each column does",
+        reason="one exact table of effects per column; numbers, categories and missing "
+        "values as they are",
+        guide="additive",
+        golden="additive",
+        has_regions=False,
+        takes_codes=True,
     ),
     MethodInfo(
         name="clustered",

@@ -17,6 +17,7 @@ _TITLE_WIDTH = 60
 # Stages of fits, by the keys of ``fit_report_``, for readers of a picture.
 _STAGES = {
     "assign": "assign rows to regions",
+    "bins": "find the bins",
     "cells": "fit the cells",
     "check": "check all rows",
     "choose": "choose parameters",

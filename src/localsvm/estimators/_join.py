@@ -1,9 +1,9 @@
-"""The weighted sum that joins the terms of the staged SVM.
+"""The weighted sum that joins the decisions of several models.
 
-The decisions of several models, made on rows that were held out of their fits, are
-divided by their spread and added with weights and a bias that a logistic regression
-learns. The bias is part of the model: it moves the threshold to where the errors of a
-rare class and those of a frequent one balance.
+The decisions, made on rows that were held out of the fits, are divided by their spread
+and added with weights and a bias that a logistic regression learns. The bias is part of
+the model: it moves the threshold to where the errors of a rare class and those of a
+frequent one balance.
 """
 
 from __future__ import annotations
