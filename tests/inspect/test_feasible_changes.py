@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from data_sets import adult_table
 from inspect_models import STAGED
 from localsvm import (
+    AdditiveSVC,
     ClusteredSVC,
     LocalSVC,
     MixtureSVC,
@@ -108,6 +109,40 @@ def test_changes_of_codes_are_possible(method):
     model = with_codes(method).fit(X[:600], y[:600])
     assert assert_feasible(model, X[:600], X[600 : 600 + N_ROWS]) >= N_ROWS
     assert_feasible(model, X[:600], X[600 : 600 + N_ROWS], fixed=FIXED)
+
+
+def additive_of_codes(X, y):
+    encoder = TableEncoder(encoding="codes").fit(X)
+    additive = AdditiveSVC(
+        categorical_features=encoder.categorical_features_, random_state=0
+    )
+    return make_pipeline(encoder, additive).fit(X, y)
+
+
+def test_changes_of_an_additive_model_are_possible():
+    X, y = adult()
+    X = X.assign(hours_per_week=X["hours_per_week"].where(X["age"] % 7 > 0))
+    model = additive_of_codes(X[:600], y[:600])
+    assert assert_feasible(model, X[:600], X[600:620]) >= 20
+    assert_feasible(model, X[:600], X[600:620], fixed=FIXED)
+
+
+def test_codes_without_a_table_stay():
+    """A category is never 3.5, nor a level of which nothing is known."""
+    X, y = adult()
+    pipeline = additive_of_codes(X[:600], y[:600])
+    codes = pipeline[0].transform(X)
+    mask = pipeline[0].categorical_features_
+    model = AdditiveSVC(categorical_features=mask, random_state=0)
+    model.fit(codes[:600], y[:600])
+    names = {f"x{j}" for j in np.flatnonzero(~mask)}
+    changed = {
+        shift.name
+        for found in explain(model, codes[600:620])
+        for shift in (*found.changes, *(found.border.shifts if found.border else ()))
+    }
+    assert changed
+    assert changed <= names
 
 
 def test_ordered_texts_become_known_ones():
