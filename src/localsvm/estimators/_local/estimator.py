@@ -6,8 +6,6 @@ import time
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from localsvm._checks import (
     check_parameters,
     integer,
@@ -18,10 +16,10 @@ from localsvm._checks import (
 )
 from localsvm._clock import StageClock
 from localsvm.cluster import neighborhood_sizes
-from localsvm.engine import Blocks, Labels
+from localsvm.engine import Blocks
 from localsvm.estimators._base import check_solution
 from localsvm.estimators._local.base import BaseLocalSVC
-from localsvm.estimators._local.blocks import LocalSurvey, Shuffle
+from localsvm.estimators._local.blocks import Shuffle
 from localsvm.estimators._local.cells import (
     Cells,
     cell_need,
@@ -314,10 +312,12 @@ class LocalSVC(BaseLocalSVC):
         seed, clock = blocks.seed(self._draw_seed), StageClock(self.max_time)
         with clock.stage("sample"):
             survey = survey_blocks(blocks, seed)
-        labels = self._take_classes(survey)
-        sizes = neighborhood_sizes(self.n_neighbors, self.n_assigned, survey.n_rows)
+        labels = self._accept(survey.content, blocks)
+        sizes = neighborhood_sizes(
+            self.n_neighbors, self.n_assigned, survey.rows.n_rows
+        )
         if self.route == "row":
-            require_room_for_rows(blocks, survey.n_distinct)
+            require_room_for_rows(blocks, survey.sample.n_distinct)
         with clock.stage("cells"):
             tree = grow_tree(survey, sizes[0])
             cells = gather_cells(blocks, Shuffle(tree, labels, seed, blocks.store))
@@ -349,17 +349,6 @@ class LocalSVC(BaseLocalSVC):
                     f"{name}={getattr(self, name)!r} needs all rows in memory; for "
                     f"rows in blocks expected {words}."
                 )
-
-    def _take_classes(self, survey: LocalSurvey) -> Labels:
-        """Set the classes of all blocks; how labels become penalties."""
-        self._warn_of_scales(np.stack([survey.low, survey.high]))
-        self.classes_, mass = survey.classes, survey.mass
-        if not mass.any():
-            raise ValueError(
-                "Sample weights must contain at least one non-zero number."
-            )
-        self._penalty_weight(self.classes_, np.arange(len(mass)), mass)
-        return Labels(self.classes_, self._class_weight(self.classes_, mass))
 
     def _cell_task(
         self,

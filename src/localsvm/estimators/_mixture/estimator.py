@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from localsvm._checks import (
@@ -20,7 +19,7 @@ from localsvm._checks import (
     with_methods,
 )
 from localsvm._clock import StageClock
-from localsvm.engine import Blocks, Labels
+from localsvm.engine import Blocks
 from localsvm.estimators._metric import require_no_metric
 from localsvm.estimators._mixture.base import BaseMixture
 from localsvm.estimators._mixture.fit import MixtureFit, fit_mixture, survey_rows
@@ -33,7 +32,6 @@ from localsvm.estimators._mixture.settings import (
     SoftmaxGate,
     gate_of,
 )
-from localsvm.estimators._mixture.survey import Survey
 from localsvm.exceptions import DataError
 
 
@@ -311,7 +309,7 @@ class MixtureSVC(BaseMixture):
             self.metric_ = None
         settings, options = self._settings(), self._fit_options(blocks)
         surveyed = survey_rows(blocks, settings, options)
-        labels = self._accept(surveyed.survey, blocks)
+        labels = self._accept(surveyed.survey.all_rows, blocks)
         fit = fit_mixture(blocks, surveyed, labels, settings, options)
         self._store(fit, options)
 
@@ -340,19 +338,6 @@ class MixtureSVC(BaseMixture):
             n_jobs=self.n_jobs,
             clock=StageClock(self.max_time),
         )
-
-    def _accept(self, survey: Survey, blocks: Blocks) -> Labels:
-        """Check classes and weights; those of rows in memory are known already."""
-        mass = survey.class_mass
-        if not blocks.is_in_memory:
-            if not mass.any():
-                raise ValueError(
-                    "Sample weights must contain at least one non-zero number."
-                )
-            self.classes_ = survey.classes
-            self._penalty_weight(self.classes_, np.arange(len(mass)), mass)
-            self._warn_of_scales(np.stack([survey.low, survey.high]))
-        return Labels(self.classes_, self._class_weight(self.classes_, mass))
 
     def _store(self, fit: MixtureFit, options: FitOptions) -> None:
         """Set the fitted attributes, and warn of SVMs or EM that a limit cut short."""

@@ -21,7 +21,7 @@ from localsvm._checks import (
     with_methods,
 )
 from localsvm._clock import StageClock
-from localsvm.engine import Blocks, Labels
+from localsvm.engine import Blocks
 from localsvm.estimators._base import BaseLocalClassifier, check_solution
 from localsvm.estimators._reduced.blocks import look_at_block, sum_diagonal
 from localsvm.estimators._reduced.fit import fit_reduced
@@ -205,8 +205,6 @@ class ReducedSVC(BaseLocalClassifier):
     (True, True)
     """
 
-    _takes_metric = False
-
     def __init__(
         self,
         *,
@@ -283,19 +281,6 @@ class ReducedSVC(BaseLocalClassifier):
             settings = self._settings(content, rows)
         fit = fit_reduced(rows, content, labels, settings, options)
         self._store(fit, options.clock)
-
-    def _accept(self, content: Content, rows: Blocks) -> Labels:
-        """Check classes and weights; those of rows in memory are known already."""
-        mass = content.mass
-        if not rows.is_in_memory:
-            if not mass.any():
-                raise ValueError(
-                    "Sample weights must contain at least one non-zero number."
-                )
-            self.classes_ = content.classes
-            self._penalty_weight(self.classes_, np.arange(len(mass)), mass)
-            self._warn_of_scales(np.stack([content.low, content.high]))
-        return Labels(self.classes_, self._class_weight(self.classes_, mass))
 
     def _settings(self, content: Content, rows: Blocks) -> ReducedSettings:
         """Problem that the parameters describe, for rows of this scale."""
