@@ -56,8 +56,7 @@ class Constraint:
 
 def real(low: float, high: float = np.inf, *, closed: str = "neither") -> Constraint:
     """Real number between ``low`` and ``high``, ends included as ``closed`` says."""
-    left = closed in ("left", "both")
-    right = closed in ("right", "both")
+    left, right = (closed in (side, "both") for side in ("left", "right"))
 
     def holds(value: Any) -> bool:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):

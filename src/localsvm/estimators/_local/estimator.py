@@ -84,13 +84,6 @@ class LocalSVC(BaseLocalSVC):
         is fitted to the labels and weights of the training rows. Its ``random_state``
         is used unless it is None.
     class_weight : dict, "balanced" or None, default=None
-    tol : float, default=1e-3
-        Largest violation of the optimality conditions in a neighbourhood. 0 is as small
-        as the rounding of the numbers allows.
-    max_iter : int or None, default=None
-        Steps of the solver per pair of classes. None is 50 k, but at least 20,000:
-        plenty unless C is very large. If k is all rows it is ten million, or 100 per
-        row if that is more.
     max_time : float or None, default=None
         Seconds for the whole fit. The search for neighbours is not cut short, the
         solver is. Neighbourhoods that there is no time for answer with the class of
@@ -124,6 +117,13 @@ class LocalSVC(BaseLocalSVC):
         :class:`~localsvm.cluster.KernelNeighbors`.
     cache_size : float, default=200
         Megabytes for kernel rows of a neighbourhood with more than 2000 rows.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions in a neighbourhood. 0 is as small
+        as the rounding of the numbers allows.
+    max_iter : int or None, default=None
+        Steps of the solver per pair of classes. None is 50 k, but at least 20,000:
+        plenty unless C is very large. If k is all rows it is ten million, or 100 per
+        row if that is more.
 
     Attributes
     ----------
@@ -232,8 +232,6 @@ class LocalSVC(BaseLocalSVC):
         route: str = "row",
         metric: Any = None,
         class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int | None = None,
         max_time: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -244,6 +242,8 @@ class LocalSVC(BaseLocalSVC):
         global_model: Any = None,
         neighbors: Any = "auto",
         cache_size: float = 200.0,
+        tol: float = 1e-3,
+        max_iter: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.kernel = kernel
@@ -253,8 +253,6 @@ class LocalSVC(BaseLocalSVC):
         self.route = route
         self.metric = metric
         self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
         self.max_time = max_time
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -265,6 +263,8 @@ class LocalSVC(BaseLocalSVC):
         self.global_model = global_model
         self.neighbors = neighbors
         self.cache_size = cache_size
+        self.tol = tol
+        self.max_iter = max_iter
 
     def _check_parameters(self) -> None:
         self._check_setting()

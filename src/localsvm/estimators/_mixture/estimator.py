@@ -74,9 +74,6 @@ class MixtureSVC(BaseMixture):
         :math:`\nu` of Eq. 18 to 20 as a share of all rows: what is taken from the mass
         of a component in every step. The larger, the fewer components: those whose mass
         it uses up are dropped.
-    early_stopping : bool or "auto", default="auto"
-        Whether to set rows aside, stop when they are no longer classified better, and
-        keep the best step. "auto" does so above 10,000 rows.
     em_tol : float, default=1e-4
         EM stops when the log-likelihood rises by less per row.
     em_max_iter : int, default=30
@@ -109,6 +106,9 @@ class MixtureSVC(BaseMixture):
         Whether rows get a constant column. The intercept is penalised like a weight.
     intercept_scaling : float or "scale", default="scale"
         Value of that constant. "scale" is the root mean squared norm of the rows.
+    early_stopping : bool or "auto", default="auto"
+        Whether to set rows aside, stop when they are no longer classified better, and
+        keep the best step. "auto" does so above 10,000 rows.
     tol : float, default=1e-2
         Relative duality gap at which the SVMs of an EM step stop.
     max_iter : int or None, default=None
@@ -241,7 +241,6 @@ class MixtureSVC(BaseMixture):
         gate: str | SoftmaxGate | PaperGate = "softmax",
         C: float | str = "scale",
         prior: float = 1e-3,
-        early_stopping: bool | str = "auto",
         em_tol: float = 1e-4,
         em_max_iter: int = 30,
         class_weight: Any = None,
@@ -255,6 +254,7 @@ class MixtureSVC(BaseMixture):
         n_iter_no_change: int = 5,
         fit_intercept: bool = True,
         intercept_scaling: float | str = "scale",
+        early_stopping: bool | str = "auto",
         tol: float = 1e-2,
         max_iter: int | None = None,
     ) -> None:
@@ -262,7 +262,6 @@ class MixtureSVC(BaseMixture):
         self.gate = gate
         self.C = C
         self.prior = prior
-        self.early_stopping = early_stopping
         self.em_tol = em_tol
         self.em_max_iter = em_max_iter
         self.class_weight = class_weight
@@ -276,6 +275,7 @@ class MixtureSVC(BaseMixture):
         self.n_iter_no_change = n_iter_no_change
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.early_stopping = early_stopping
         self.tol = tol
         self.max_iter = max_iter
 
