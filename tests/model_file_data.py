@@ -110,6 +110,12 @@ STAGED = {
     "threshold": 1.0,
     "random_state": 0,
 }
+_SUM = {"additive": 0.5, "regions": 0.4, "rbf": 0.3, "laplace": 0.2}
+STAGED_SUM = STAGED | {
+    "additive_C": 1.0,
+    "laplace_C": 3.0,
+    "join": _SUM | {"bias": [0.1]},
+}
 
 
 def _long_stream(X, y):
@@ -305,6 +311,19 @@ CASES = {
         "two",
         StagedSVC(**STAGED | {"cell_size": 20, "n_components": 2, "threshold": np.inf}),
     ),
+    "staged-sum": ("two", StagedSVC(**STAGED_SUM)),
+    "staged-sum-codes": (
+        "codes",
+        StagedSVC(
+            **STAGED_SUM
+            | {
+                "cell_size": 30,
+                "gradient_metric": "full",
+                "join": {**_SUM, "bias": [0.1, 0.0, -0.1]},
+            },
+            categorical_features=[0, 2],
+        ),
+    ),
     "staged-first": ("single", StagedSVC(**STAGED | {"threshold": 0.0})),
     "staged-csr": ("csr", StagedSVC(**STAGED | {"scaling": "unit"})),
     "metric": ("three", GradientMetric(random_state=0)),
@@ -408,7 +427,7 @@ def answers(model, X):
     found = {}
     for name in (
         *("transform", "decision_function", "predict_proba", "predict"),
-        *("region", "local_coef", "gates", "stage"),
+        *("region", "local_coef", "gates", "stage", "parts"),
     ):
         method = getattr(model, name, None)
         if method is None or (name == "transform" and hasattr(model, "predict")):

@@ -313,9 +313,16 @@ FORGERIES = {
         ),
     ],
     "staged-quantile": [
-        (set_array("_preparation.quantiles.columns", 0, 3), "columns has 3"),
-        (set_array("_preparation.quantiles.values.flat", 0, 1e9), "do not ascend"),
-        (set_value("fitted", "second_stage_", value=None), "do not fit together"),
+        (set_array("_preparations[0].quantiles.columns", 0, 3), "columns has 3"),
+        (set_array("_preparations[0].quantiles.values.flat", 0, 1e9), "do not ascend"),
+        (set_value("fitted", "_threshold", value=0.0), "do not fit together"),
+        (set_value("fitted", "_terms", 1, "rows", value=0), "no preparation 0"),
+        (set_value("fitted", "_terms", 1, "name", value="laplace"), "not fit together"),
+    ],
+    "staged-sum-codes": [
+        (set_array("_weights.weights", 0, 0.0), "are those of"),
+        (set_array("_preparations[0].columns.numbers", 0, 2), "each column once"),
+        (set_value("fitted", "_terms", 0, "rows", value=1), "no preparation 1"),
     ],
     "table-codes": [
         (

@@ -224,14 +224,8 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
         )
 
     def _check_rows(self, X: Any, *y: Any, reset: bool = True) -> Any:
-        return check_rows(
-            self,
-            X,
-            *y,
-            reset=reset,
-            accept_sparse=self._takes_sparse,
-            allow_nan=self._allows_nan,
-        )
+        takes = {"accept_sparse": self._takes_sparse, "allow_nan": self._allows_nan}
+        return check_rows(self, X, *y, reset=reset, **takes)
 
     def _accept(self, content: Content | None, blocks: Blocks) -> Labels:
         """Check what rows in memory are checked for before the fit.

@@ -7,12 +7,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from localsvm.estimators._base import BaseLocalClassifier
 from localsvm.estimators._staged.sum.model import SumModel
 from localsvm.estimators._staged.switch.model import SwitchModel
 from localsvm.exceptions import DataError
+
+
+def _is_switch(model: Any) -> bool:
+    """Raise for a fitted sum, which has no stages."""
+    fitted = getattr(model, "_model", None)
+    if isinstance(fitted, SumModel):
+        raise AttributeError(
+            "stage needs a model that switches between two stages; this one adds "
+            f"{', '.join(fitted.weights.of_terms)}. Fit with join='switch'."
+        )
+    return True
+
+
+def _is_sum(model: Any) -> bool:
+    """Raise for a fitted switch, which adds nothing."""
+    if isinstance(getattr(model, "_model", None), SwitchModel):
+        raise AttributeError(
+            "parts needs a sum of terms; this model switches between two stages. Fit "
+            "with join='sum'."
+        )
+    return True
 
 
 class BaseStagedSVC(BaseLocalClassifier):
@@ -32,6 +54,7 @@ class BaseStagedSVC(BaseLocalClassifier):
             raise AttributeError("scaled_coef_ needs regions; this model has none.")
         return coef
 
+    @available_if(_is_switch)
     def stage(self, X: Any) -> NDArray[np.int64]:
         """Stage that answers each row, of a model that switches between two.
 
@@ -45,13 +68,10 @@ class BaseStagedSVC(BaseLocalClassifier):
             1 or 2.
         """
         X = self._check_query_rows(X)
-        if isinstance(self._model, SumModel):
-            raise DataError(
-                "stage needs a model that switches between two stages; this one adds "
-                f"{', '.join(self._model.weights.of_terms)}. Fit with join='switch'."
-            )
+        assert isinstance(self._model, SwitchModel)
         return self._model.stages(X, self.n_jobs)
 
+    @available_if(_is_sum)
     def parts(self, X: Any) -> dict[str, NDArray[np.float64]]:
         """Decisions of each term, weighted, of a model that is a sum.
 
@@ -66,8 +86,7 @@ class BaseStagedSVC(BaseLocalClassifier):
             values. One output for two classes.
         """
         X = self._check_query_rows(X)
-        if not isinstance(self._model, SumModel):
-            raise DataError("parts needs a sum; this model switches between stages.")
+        assert isinstance(self._model, SumModel)
         return self._model.weighted_parts(X, self.n_jobs)
 
     def region(self, X: Any, *, return_weights: bool = False) -> Any:
