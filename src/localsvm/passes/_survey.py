@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from localsvm._checks import check_squares, column_range
+from localsvm._checks import check_squares
+from localsvm._ranges import column_range
 from localsvm.engine import Block, Blocks, Record
 from localsvm.kernels import (
     MEDIAN_ROWS,

@@ -145,7 +145,7 @@ class AdditiveSVC(BaseLocalClassifier):
     >>> model.score(X, y) > 0.8
     True
     >>> effect = model.column_effects_[0]
-    >>> effect.at(0.0) < 0 < effect.at(0.9)
+    >>> bool(effect.at(0.0) < 0 < effect.at(0.9))
     True
     """
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm._checks import check_squares, column_range
+from localsvm._checks import check_squares
+from localsvm._ranges import column_range
 from localsvm.cluster import (
     GaussianSummary,
     SampledKMeans,
