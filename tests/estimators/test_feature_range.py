@@ -84,7 +84,7 @@ def test_rows_without_weight_do_not_count():
 
 
 def test_a_late_fraction_is_seen(monkeypatch):
-    monkeypatch.setattr("localsvm._checks._RANGE_BLOCK", 7)
+    monkeypatch.setattr("localsvm._ranges._BLOCK_ROWS", 7)
     X, y = make_rows()
     X[-1, 1] = 0.5
     assert ReducedSVC().fit(X, y).integer_features_.tolist() == [False, False, True]

@@ -22,12 +22,12 @@ from localsvm._checks import (
     check_parameters,
     check_rows,
     check_sample_weight,
-    exact_range,
     level_of_caller,
     unchanged_on_failure,
     warn_if_unscaled,
 )
 from localsvm._clock import StageClock
+from localsvm._ranges import exact_range
 from localsvm._seeds import draw_seed, seeded_clone
 from localsvm.engine import (
     Blocks,

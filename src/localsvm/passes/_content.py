@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from localsvm._checks import NO_WEIGHT, check_squares, column_range
+from localsvm._checks import NO_WEIGHT, check_squares
+from localsvm._ranges import column_range
 from localsvm.engine import Block, Record
 from localsvm.exceptions import DataError
 from localsvm.kernels import entry_moments, gamma_of_moments

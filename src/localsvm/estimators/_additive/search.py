@@ -19,7 +19,12 @@ from localsvm.estimators._join import calibrated_losses
 from localsvm.rows import Fold, held_out_first, stratified_folds
 from localsvm.solvers import RunLimits
 
-PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+_PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+# The logistic loss was best at about ten times the penalty of the squared hinge.
+PENALTIES = {
+    "squared_hinge": _PENALTIES,
+    "logistic": tuple(10 * C for C in _PENALTIES),
+}
 # For rows that are too few to hold some out.
 DEFAULT_PENALTY = 1.0
 _N_FOLDS = 3
@@ -57,7 +62,7 @@ def choose_penalty(
     bins: ColumnBins,
     loss: str,
     options: RunLimits,
-    penalties: Sequence[float] = PENALTIES,
+    penalties: Sequence[float] | None = None,
 ) -> PenaltyChoice:
     """Choose the penalty with the smallest log loss after a logistic calibration.
 
@@ -74,13 +79,15 @@ def choose_penalty(
     options : RunLimits
         Of each fit, which need not be closer than a gap of 1e-3; the deadline is that
         of the search.
-    penalties : sequence of float
-        Ascending.
+    penalties : sequence of float or None, default=None
+        Ascending; None is 0.03, 0.1, ..., 300, and ten times that for the logistic
+        loss.
 
     Returns
     -------
     PenaltyChoice
     """
+    penalties = PENALTIES[loss] if penalties is None else penalties
     folds = _folds(rows.class_index)
     if not folds:
         nothing = np.empty((0, rows.n_outputs))

@@ -54,7 +54,7 @@ class BaseStagedSVC(BaseLocalClassifier):
             raise AttributeError("scaled_coef_ needs regions; this model has none.")
         return coef
 
-    @available_if(_is_switch)
+    @available_if(_is_switch)  # type: ignore[untyped-decorator]
     def stage(self, X: Any) -> NDArray[np.int64]:
         """Stage that answers each row, of a model that switches between two.
 
@@ -71,7 +71,7 @@ class BaseStagedSVC(BaseLocalClassifier):
         assert isinstance(self._model, SwitchModel)
         return self._model.stages(X, self.n_jobs)
 
-    @available_if(_is_sum)
+    @available_if(_is_sum)  # type: ignore[untyped-decorator]
     def parts(self, X: Any) -> dict[str, NDArray[np.float64]]:
         """Decisions of each term, weighted, of a model that is a sum.
 

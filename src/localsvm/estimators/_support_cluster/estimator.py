@@ -16,7 +16,6 @@ from localsvm._checks import (
     check_sample_weight,
     check_squares,
     class_weights,
-    exact_range,
     integer,
     one_of,
     real,
@@ -24,6 +23,7 @@ from localsvm._checks import (
     with_methods,
 )
 from localsvm._clock import StageClock
+from localsvm._ranges import exact_range
 from localsvm.cluster import GaussianSummary, class_clusterer
 from localsvm.engine import Block, Blocks
 from localsvm.estimators._base import check_solution
