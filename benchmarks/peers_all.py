@@ -23,7 +23,6 @@ import time
 import warnings
 from typing import Any
 
-import interpret
 import numpy as np
 from numpy.typing import NDArray
 from peers_methods import METHODS
@@ -107,7 +106,6 @@ def write(rows: dict[Key, Row]) -> None:
         data=sorted({TASKS[each[0]].file for each in order}, key=str),
         most_training_rows=MOST_TRAINING_ROWS,
         most_test_rows=MOST_TEST_ROWS,
-        interpret=interpret.__version__,
         threads=1,
     )
 
