@@ -8,31 +8,29 @@ from statistics import mean, median
 from typing import Any
 
 Row = dict[str, Any]
-Figures = dict[str, dict[str, float]]  # by task, by method
+Cell = tuple[str, int]  # task and seed
+Figures = dict[Cell, dict[str, float]]  # by method
 
 TIE = {"accuracy": 0.1, "auc": 0.001}
 REFERENCE = "LightGBM"
 
 
 def figures(rows: Iterable[Row], name: str) -> Figures:
-    """Mean over the seeds of what was measured, by task and method."""
-    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    """Collect what was measured, by task and seed, and by method."""
+    found: Figures = defaultdict(dict)
     for row in rows:
         if name in row:
-            found[row["task"], row["method"]].append(row[name])
-    by_task: Figures = defaultdict(dict)
-    for (task, method), values in found.items():
-        by_task[task][method] = mean(values)
-    return dict(by_task)
+            found[row["task"], row["seed"]][row["method"]] = row[name]
+    return dict(found)
 
 
 def differences(found: Figures, method: str) -> dict[str, float]:
-    """Figure of a method less that of LightGBM, by task."""
-    return {
-        task: own[method] - own[REFERENCE]
-        for task, own in found.items()
-        if method in own and REFERENCE in own
-    }
+    """Subtract LightGBM on the same split; the mean over the seeds, by task."""
+    by_task: dict[str, list[float]] = defaultdict(list)
+    for (task, _), own in found.items():
+        if method in own and REFERENCE in own:
+            by_task[task].append(own[method] - own[REFERENCE])
+    return {task: mean(values) for task, values in by_task.items()}
 
 
 def compared(rows: list[Row], method: str, name: str) -> Row:
@@ -56,20 +54,31 @@ def compared(rows: list[Row], method: str, name: str) -> Row:
 
 
 def mean_ranks(rows: list[Row], name: str) -> dict[str, float]:
-    """Mean rank, 1 is best, of the methods that have all tasks; ties share a rank."""
+    """Rank the methods that have a figure for every task; 1 is best.
+
+    Equal figures share a rank. The mean over the seeds, then over the tasks.
+    """
     found = figures(rows, name)
     methods = complete(found)
-    ranks: dict[str, list[float]] = {method: [] for method in methods}
-    for own in found.values():
-        values = [own[method] for method in methods]
+    ranks: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for (task, _), own in found.items():
+        if not all(method in own for method in methods):
+            continue
         for method in methods:
-            above = sum(value > own[method] for value in values)
-            equal = sum(value == own[method] for value in values)
-            ranks[method].append(above + (equal + 1) / 2)
-    return {method: mean(each) for method, each in ranks.items()}
+            above = sum(own[other] > own[method] for other in methods)
+            equal = sum(own[other] == own[method] for other in methods)
+            ranks[method][task].append(above + (equal + 1) / 2)
+    return {
+        method: mean(mean(values) for values in by_task.values())
+        for method, by_task in ranks.items()
+    }
 
 
 def complete(found: Figures) -> list[str]:
-    """Methods that have a figure for every task."""
-    methods = dict.fromkeys(method for own in found.values() for method in own)
-    return [m for m in methods if all(m in own for own in found.values())]
+    """Methods that have a figure for every task that LightGBM has."""
+    tasks = {task for (task, _), own in found.items() if REFERENCE in own}
+    of_method: dict[str, set[str]] = defaultdict(set)
+    for (task, _), own in found.items():
+        for method in own:
+            of_method[method].add(task)
+    return [method for method, own in of_method.items() if tasks <= own]

@@ -35,17 +35,17 @@ def peers_summary() -> str:
 
 
 def peers_accuracy() -> str:
-    """Accuracy of every method, one line per task."""
+    """Accuracy of every method, one line per task, of seed 0."""
     return _by_task("accuracy", ".2f")
 
 
 def peers_auc() -> str:
-    """Area under the curve of every method, one line per task."""
+    """Area under the curve of every method, one line per task, of seed 0."""
     return _by_task("auc", ".4f")
 
 
 def peers_cost() -> str:
-    """CPU seconds of the whole fit of every method, one line per task."""
+    """CPU seconds of the whole fit of every method, one line per task, of seed 0."""
     return _by_task("fit_cpu_seconds", ".1f")
 
 
@@ -59,7 +59,8 @@ def _by_task(name: str, form: str) -> str:
     found, columns = figures(rows, name), methods(rows)
     lines = [
         [task.replace("_", " "), *(_cell(own, each, form) for each in columns)]
-        for task, own in found.items()
+        for (task, seed), own in found.items()
+        if seed == 0
     ]
     return table(["task", *(f"`{each}`" for each in columns)], lines)
 
