@@ -95,6 +95,10 @@ DATA = {
     "codes": (np.column_stack([_CLASS % 2, _X[:, 1], np.rint(_X[:, 2])]), _CLASS),
     "holes": (np.where(_X > 2, np.nan, _X), _SIDE),
     "table": (_table(), np.array(["no", "yes"])[_SIDE]),
+    "ordered": (
+        _table().assign(share=np.array(["0%", "1 - 10%", "11% up"])[_CLASS]),
+        np.array(["no", "yes"])[_SIDE],
+    ),
 }
 STAGED = {
     "scaling": "none",
@@ -360,6 +364,14 @@ CASES = {
                 [("a", "passthrough", ["a"])], remainder=StandardScaler()
             ),
             _local(),
+        ),
+    ),
+    "table-codes": (
+        "ordered",
+        make_pipeline(
+            TableEncoder(text_components=1, encoding="codes"),
+            SimpleImputer(),
+            _clustered(),
         ),
     ),
     "table-only": ("table", TableEncoder(dtype="float32", kinds={"open": "drop"})),

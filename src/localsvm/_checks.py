@@ -23,6 +23,7 @@ from localsvm._ranges import column_range
 from localsvm.exceptions import DataError
 
 _SCALE = "Scale the features, e.g. with StandardScaler."
+NO_WEIGHT = "Sample weights must contain at least one non-zero number."
 NOT_FINITE = (
     "Sums of squares are not finite: X has entries too large or too small for their "
     f"squares. {_SCALE}"
@@ -53,8 +54,7 @@ class Constraint:
 
 def real(low: float, high: float = np.inf, *, closed: str = "neither") -> Constraint:
     """Real number between ``low`` and ``high``, ends included as ``closed`` says."""
-    left = closed in ("left", "both")
-    right = closed in ("right", "both")
+    left, right = (closed in (side, "both") for side in ("left", "right"))
 
     def holds(value: Any) -> bool:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
@@ -327,7 +327,7 @@ def check_sample_weight(sample_weight: Any, X: Any) -> NDArray[np.float64]:
             "expected values >= 0."
         )
     if not weight.any():
-        raise DataError("Sample weights must contain at least one non-zero number.")
+        raise DataError(NO_WEIGHT)
     return weight
 
 

@@ -41,8 +41,8 @@ KindOption = Annotated[
     typer.Option(
         "--kind",
         metavar="COLUMN=KIND",
-        help="Take a column as number, category, date, text, boolean or drop; dates "
-        "may have a format, as date:%d/%m/%Y.",
+        help="Take a column as number, category, ordered, date, text, boolean or drop; "
+        "dates may have a format, as date:%d/%m/%Y.",
     ),
 ]
 SetOption = Annotated[

@@ -43,9 +43,12 @@ from localsvm.estimators._registry import (
     specs_of_family as specs_of_family,
 )
 from localsvm.estimators._staged import (
+    ColumnCode as ColumnCode,
     Preparation as Preparation,
     QuantileMap as QuantileMap,
     StagedSVC,
+    SumModel as SumModel,
+    SwitchModel as SwitchModel,
 )
 from localsvm.estimators._support_cluster import (
     ClusterMachine as ClusterMachine,

@@ -31,6 +31,7 @@ from localsvm._ranges import exact_range
 from localsvm._seeds import draw_seed, seeded_clone
 from localsvm.engine import (
     Blocks,
+    Labels,
     is_in_blocks,
     is_lazy,
     open_blocks,
@@ -40,6 +41,7 @@ from localsvm.engine import (
 from localsvm.estimators._metric import METRICS, fit_metric, in_columns, map_rows
 from localsvm.estimators._views import ViewMixin
 from localsvm.exceptions import DataError
+from localsvm.passes import Content
 from localsvm.rows import Rows
 from localsvm.solvers import Status
 
@@ -222,14 +224,23 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
         )
 
     def _check_rows(self, X: Any, *y: Any, reset: bool = True) -> Any:
-        return check_rows(
-            self,
-            X,
-            *y,
-            reset=reset,
-            accept_sparse=self._takes_sparse,
-            allow_nan=self._allows_nan,
-        )
+        kinds = {"accept_sparse": self._takes_sparse, "allow_nan": self._allows_nan}
+        return check_rows(self, X, *y, reset=reset, **kinds)
+
+    def _accept(self, content: Content | None, blocks: Blocks) -> Labels:
+        """Check what rows in memory are checked for before the fit.
+
+        ``content`` is None where it was not looked at, as rows in memory are known.
+        """
+        if content is None:
+            return Labels(self.classes_, np.ones(len(self.classes_)))
+        classes, mass = content.totals.classes, content.totals.mass
+        if not blocks.is_in_memory:
+            content.require_weight()
+            self.classes_ = classes
+            self._penalty_weight(classes, np.arange(len(classes)), mass)
+            self._warn_of_scales(content.ends)
+        return Labels(self.classes_, self._class_weight(self.classes_, mass))
 
     def _warn_of_scales(self, X: Any) -> None:
         """Warn of columns that distances and penalties would not see."""

@@ -48,6 +48,9 @@ class MethodInfo:
         memory.
     has_regions : bool, default=True
         Whether it has a table of regions.
+    takes_codes : bool, default=False
+        Whether it takes missing values (NaN) and ``categorical_features``, so that a
+        table is best given to it as codes.
     onnx_refusal : str, default=""
         Why it cannot be exported to ONNX; empty if it can.
     is_command : bool, default=True
@@ -65,6 +68,7 @@ class MethodInfo:
     golden: str
     on_blocks: str = ""
     has_regions: bool = True
+    takes_codes: bool = False
     onnx_refusal: str = ""
     is_command: bool = True
     is_top_level: bool = True
@@ -101,6 +105,7 @@ METHODS = (
         guide="additive",
         golden="additive",
         has_regions=False,
+        takes_codes=True,
     ),
     MethodInfo(
         name="clustered",

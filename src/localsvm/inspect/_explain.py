@@ -181,7 +181,7 @@ class _Explainer:
             intercept=float(
                 function.intercepts[task] if effects is None else value - parts.sum()
             ),
-            margin=_margin(function, classes),
+            margin=_margin(function, classes, has_scale=not self.opened.has_codes),
             is_gradient=function.is_curved and effects is None,
             effects=None if effects is None else parts,
             region_class_counts=counts,
@@ -254,13 +254,15 @@ class _Explainer:
         return tuple(map(ColumnContribution, names, values, sums.tolist()))
 
 
-def _margin(function: LocalFunction, classes: NDArray[Any]) -> Margin:
+def _margin(
+    function: LocalFunction, classes: NDArray[Any], *, has_scale: bool
+) -> Margin:
     others = np.delete(np.arange(len(classes)), function.label)
     runner_up = others[function.scores[others].argmax()]
     difference = function.scores[function.label] - function.scores[runner_up]
     slope = function.slopes[function.label] - function.slopes[runner_up]
     norm = float(np.linalg.norm(slope))
-    has_distance = norm > 0 and not function.has_votes
+    has_distance = norm > 0 and has_scale and not function.has_votes
     return Margin(
         classes[runner_up],
         float(difference),

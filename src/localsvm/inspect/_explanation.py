@@ -65,7 +65,8 @@ class Margin(NamedTuple):
     distance : float or None
         From the row to the border with the runner-up if the linear function held that
         far: the difference, over the norm of the difference of weights. None where the
-        weights are zero, or classes are decided by votes.
+        weights are zero, classes are decided by votes, or features are codes of a
+        table, which have no common scale.
     """
 
     runner_up: Any

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from textwrap import wrap
 from typing import Any, Self
 
@@ -110,9 +111,12 @@ class FitReportDisplay:
         seconds = {
             name: float(value)
             for name, value in report.items()
-            if not isinstance(value, str)
+            if isinstance(value, Real)
         }
-        words = {name: value for name, value in report.items() if name not in seconds}
+        # Whatever else a report holds, such as losses by penalty, is not drawn.
+        words = {
+            name: value for name, value in report.items() if isinstance(value, str)
+        }
         return cls(
             seconds=seconds, facts=words | _facts(fitted), name=type(fitted).__name__
         ).plot(ax, **plot_options)

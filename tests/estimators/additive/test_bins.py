@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from additive_data import mixed_table
 
+from additive_data import mixed_table
 from localsvm.estimators._additive import learn_bins
 from localsvm.exceptions import DataError
 

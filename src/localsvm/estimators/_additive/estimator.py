@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -235,6 +235,21 @@ class AdditiveSVC(BaseLocalClassifier):
             n_threads=effective_n_jobs(self.n_jobs),
             deadline=deadline,
         )
+
+    def _adopt(
+        self,
+        fit: AdditiveFit,
+        binned: BinnedRows,
+        classes: NDArray[Any],
+        seconds: dict[str, float],
+    ) -> Self:
+        """Become the fitted estimator of a fit that was made without one."""
+        self.classes_ = classes
+        self.n_features_in_ = fit.model.bins.n_columns
+        self.search_losses_ = np.empty((0, 2))
+        self._store(fit, binned)
+        self.fit_report_ = seconds
+        return self
 
     def _store(self, fit: AdditiveFit, binned: BinnedRows) -> None:
         """Set the fitted attributes."""

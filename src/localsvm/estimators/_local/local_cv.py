@@ -71,9 +71,6 @@ class LocalSVCCV(BaseLocalSVC):
     metric : transformer or None, default=None
         Learned once, on the rows of all folds.
     class_weight : dict, "balanced" or None, default=None
-    tol : float, default=1e-3
-    max_iter : int or None, default=None
-        As in :class:`LocalSVC`.
     max_time : float or None, default=None
         Seconds for the whole fit; the search takes at most half of them. Settings that
         it does not come to have the score NaN, and a warning counts them. The first
@@ -100,6 +97,8 @@ class LocalSVCCV(BaseLocalSVC):
     global_model : classifier with ``decision_function`` or None, default=None
     neighbors : {"auto", "kd_tree", "brute"} or search object, default="auto"
     cache_size : float, default=200
+    tol : float, default=1e-3
+    max_iter : int or None, default=None
         These are as in :class:`LocalSVC`.
 
     Attributes
@@ -160,8 +159,6 @@ fit_report_
         route: str = "row",
         metric: Any = None,
         class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int | None = None,
         max_time: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -174,6 +171,8 @@ fit_report_
         global_model: Any = None,
         neighbors: Any = "auto",
         cache_size: float = 200.0,
+        tol: float = 1e-3,
+        max_iter: int | None = None,
     ) -> None:
         self.Cs = Cs
         self.gammas = gammas
@@ -184,8 +183,6 @@ fit_report_
         self.route = route
         self.metric = metric
         self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
         self.max_time = max_time
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -198,6 +195,8 @@ fit_report_
         self.global_model = global_model
         self.neighbors = neighbors
         self.cache_size = cache_size
+        self.tol = tol
+        self.max_iter = max_iter
 
     def _check_parameters(self) -> None:
         self._check_kernel_parameters()

@@ -10,24 +10,30 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from localsvm.estimators._base import BaseLocalClassifier
-from localsvm.estimators._staged.model import StagedModel
+from localsvm.estimators._staged.sum.model import SumModel
+from localsvm.estimators._staged.switch.model import SwitchModel
+from localsvm.exceptions import DataError
 
 
 class BaseStagedSVC(BaseLocalClassifier):
     """Decisions of two stages, which of them made them, and why."""
 
-    _model: StagedModel
+    _model: SwitchModel | SumModel
 
     _warns_of_scales = False
+    _allows_nan = True
 
     @property
     def scaled_coef_(self) -> NDArray[np.float64]:
-        """Weights of the first stage's regions by scaled columns."""
+        """Weights of the regions' linear SVMs by scaled columns."""
         check_is_fitted(self)
-        return self._model.scaled_coef
+        coef = self._model.scaled_coef
+        if coef is None:
+            raise AttributeError("scaled_coef_ needs regions; this model has none.")
+        return coef
 
     def stage(self, X: Any) -> NDArray[np.int64]:
-        """Stage that answers each row.
+        """Stage that answers each row, of a model that switches between two.
 
         Parameters
         ----------
@@ -39,7 +45,30 @@ class BaseStagedSVC(BaseLocalClassifier):
             1 or 2.
         """
         X = self._check_query_rows(X)
+        if isinstance(self._model, SumModel):
+            raise DataError(
+                "stage needs a model that switches between two stages; this one adds "
+                f"{', '.join(self._model.weights.of_terms)}. Fit with join='switch'."
+            )
         return self._model.stages(X, self.n_jobs)
+
+    def parts(self, X: Any) -> dict[str, NDArray[np.float64]]:
+        """Decisions of each term, weighted, of a model that is a sum.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        parts : dict of str to ndarray of shape (n_samples, n_outputs)
+            Decisions by term times their weights, and "bias"; they sum to the decision
+            values. One output for two classes.
+        """
+        X = self._check_query_rows(X)
+        if not isinstance(self._model, SumModel):
+            raise DataError("parts needs a sum; this model switches between stages.")
+        return self._model.weighted_parts(X, self.n_jobs)
 
     def region(self, X: Any, *, return_weights: bool = False) -> Any:
         """Region or cell that answers each row.
@@ -76,7 +105,8 @@ class BaseStagedSVC(BaseLocalClassifier):
             First stage: the blend of the weights of the row's regions. Second stage:
             the gradient of the kernel decision at the row; for several classes of the
             mean of the class's decisions against the others. Both by the columns of X;
-            quantile scaling is linear between two quantiles, as ranks are.
+            quantile scaling is linear between two quantiles, as ranks are. Of a sum the
+            weighted sum of both; the additive term has steps, so no slope.
         intercept : ndarray of shape (n_samples, n_tasks)
             ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i.
         """
@@ -85,9 +115,19 @@ class BaseStagedSVC(BaseLocalClassifier):
 
     def _check_query_rows(self, X: Any) -> Any:
         rows = super()._check_query_rows(X)
-        if sparse.issparse(rows) and not self._model.preparation.keeps_zeros:
+        if sparse.issparse(rows) and not self._model.keeps_zeros:
             return rows.toarray()
         return rows
+
+    def _check_rows(self, X: Any, *y: Any, reset: bool = True) -> Any:
+        checked = super()._check_rows(X, *y, reset=reset)
+        rows = checked[0] if y else checked
+        if sparse.issparse(rows) and np.isnan(rows.data.sum()):
+            raise DataError(
+                "Input X contains NaN and is sparse; missing values need dense rows. "
+                "Use X.toarray()."
+            )
+        return checked
 
     def _is_curved(self, region: int | None) -> bool:
         return bool(self.region_stage_[region] == 2)
@@ -102,7 +142,9 @@ class BaseStagedSVC(BaseLocalClassifier):
         return getattr(self, "scaled_coef_", None)
 
     def _has_weights_of_columns(self) -> bool:
-        return self.best_params_["scaling"] not in ("quantile", "ranks", "unit")
+        is_sum = isinstance(self._model, SumModel)
+        scaling = self.best_params_["scaling"]
+        return not is_sum and scaling not in ("quantile", "ranks", "unit")
 
     def _decide(self, X: Any) -> NDArray[Any]:
         return self._model.decide(X, self.n_jobs)
