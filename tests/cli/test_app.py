@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 import localsvm
 from localsvm import cli
 from localsvm.cli._app import COMMANDS, app
+from localsvm.cli._lazy import Command, Group
 
 
 def call(*arguments):
@@ -27,29 +28,64 @@ def test_without_command_the_help_is_shown():
     assert "predict" in result.output
 
 
-each_command = pytest.mark.parametrize("command", COMMANDS, ids=lambda each: each.name)
+ALL = [
+    command
+    for each in COMMANDS
+    for command in (each, *(each.commands if isinstance(each, Group) else ()))
+]
+RUN = [each for each in ALL if isinstance(each, Command)]
+each_command = pytest.mark.parametrize("command", RUN, ids=lambda each: each.name)
 
 
 @each_command
 def test_every_command_has_help_and_an_example(command):
-    result = CliRunner().invoke(app, [command.name, "--help"], terminal_width=200)
+    words = shlex.split(command.example)
+    path = words[1 : words.index(command.name) + 1]
+    result = CliRunner().invoke(app, [*path, "--help"], terminal_width=200)
     assert result.exit_code == 0
     text = " ".join(result.stdout.split())
     assert f"Example: {command.example}" in text
-    assert command.example.startswith(f"localsvm {command.name}")
+    assert words[0] == "localsvm"
 
 
 @each_command
 def test_the_list_shows_the_first_line_of_the_help(command):
     assert command.load().help.splitlines()[0] == command.summary
-    listed = CliRunner().invoke(app, ["--help"], terminal_width=200)
+    group = [] if command in COMMANDS else ["federated"]
+    listed = CliRunner().invoke(app, [*group, "--help"], terminal_width=200)
     assert " ".join(command.summary.split()[:4]) in listed.stdout
 
 
 @each_command
 def test_the_examples_are_well_formed(command):
-    _, name, *arguments = shlex.split(command.example)
-    assert command.load().make_context(name, arguments).params
+    words = shlex.split(command.example)
+    arguments = words[words.index(command.name) + 1 :]
+    assert command.load().make_context(command.name, arguments).params
+
+
+@each_command
+def test_every_option_stands_in_a_panel(command):
+    options = [
+        each for each in command.load().params if each.param_type_name != "argument"
+    ]
+    loose = {each.name for each in options if not each.rich_help_panel}
+    assert loose <= {"help"}
+
+
+@each_command
+def test_help_texts_are_sentences(command):
+    for option in command.load().params:
+        if option.name != "help":
+            assert option.help[0].isupper() or ":" in option.help or option.metavar
+            assert not option.help.startswith(("Of ", "For "))
+
+
+def test_a_group_lists_its_commands():
+    result = CliRunner().invoke(app, ["federated", "--help"], terminal_width=200)
+    assert result.exit_code == 0
+    for name in ("recipe", "share", "merge"):
+        assert name in result.stdout
+    assert CliRunner().invoke(app, ["federated"]).exit_code == 2
 
 
 @pytest.mark.parametrize(

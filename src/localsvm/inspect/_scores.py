@@ -20,7 +20,13 @@ from localsvm.inspect._intervals import (
     mean_estimate,
     quantile_of,
 )
-from localsvm.inspect._labels import LabelCoding, name_some, plain_label, shorten
+from localsvm.inspect._labels import (
+    LabelCoding,
+    name_some,
+    plain_count,
+    plain_label,
+    shorten,
+)
 
 SCORE_NAMES = {
     "accuracy": "accuracy",
@@ -117,14 +123,16 @@ class Scores:
             "classes": [
                 {
                     "label": plain_label(score.label),
-                    "n_rows": score.n_rows,
+                    "n_rows": plain_count(score.n_rows),
                     "precision": _plain(score.precision),
                     "recall": _plain(score.recall),
                     "f1": score.f1,
                 }
                 for score in self.classes
             ],
-            "confusion": self.confusion.tolist(),
+            "confusion": [
+                [plain_count(count) for count in row] for row in self.confusion.tolist()
+            ],
             "unknown_labels": [plain_label(label) for label in self.unknown_labels],
             "missed_classes": [plain_label(label) for label in self.missed_classes],
         }
