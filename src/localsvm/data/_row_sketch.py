@@ -110,6 +110,7 @@ class RowSketch:
         Parameters
         ----------
         hashes : ndarray of uint64 of shape (n_rows,)
+            Of the rows, as :func:`row_hashes` returns them.
 
         Returns
         -------
@@ -142,6 +143,7 @@ class RowSketch:
         Parameters
         ----------
         hashes : ndarray of uint64 of shape (n_rows,)
+            Of the rows, as :func:`row_hashes` returns them.
 
         Returns
         -------
@@ -205,6 +207,7 @@ def row_hashes(
     ----------
     X : {array-like, sparse matrix, data frame} of shape (n_rows, n_columns)
     y : array-like of shape (n_rows,)
+        Labels of the rows.
     encoder : TableEncoder, default=None
         Says what the columns of a table are: those it leaves out do not count, and the
         others count by value, whatever file or type they come from. None takes all

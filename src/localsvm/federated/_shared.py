@@ -107,6 +107,7 @@ class SharedSummary:
         Parameters
         ----------
         path : path
+            File to write.
         """
         write_shared(path, self.summary, self.parties, self.partition, self.cells)
 

@@ -199,6 +199,7 @@ def score_model(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows; only their ratios count.
     confidence_level : float, default=0.95
+        Of all intervals.
     random_state : int, default=0
         Seed of the bootstrap.
 

@@ -65,13 +65,13 @@ class ReducedSVC(BaseLocalClassifier):
         interior point method, whatever C is; otherwise with sequential minimal
         optimisation, on one kernel matrix for all classes if it fits ``cache_size``. A
         :class:`~localsvm.estimators.Reduction` opens clusters as described above.
-        "auto" is None for rows in memory, because no data were found on which clusters
-        are faster, and ``Reduction()`` for rows in blocks.
+        "auto" is None for rows in memory, and ``Reduction()`` for rows in blocks.
     clusterer : clusterer or None, default=None
         None is :class:`~localsvm.cluster.PDDP` with the square root of a class's rows
         as the number of clusters. A copy is fitted to each class, and with rows in
         blocks to each class of each block.
     class_weight : dict, "balanced" or None, default=None
+        Weight of each class, a factor of the rows' weights.
     tol : float, default=1e-3
         Largest violation of the optimality conditions.
     max_time : float or None, default=None
@@ -86,14 +86,14 @@ class ReducedSVC(BaseLocalClassifier):
     Other Parameters
     ----------------
     degree : int, default=3
+        Of the polynomial kernel.
     coef0 : float, default=0.0
         As in :class:`~sklearn.svm.SVC`.
     solver : {"auto", "smo", "interior_point"}, default="auto"
         "interior_point" is for the linear kernel and dense rows; its cost grows with
         the square of the number of columns. "auto" takes it for up to 200 of them.
     max_iter : int or None, default=None
-        Steps of sequential minimal optimisation per problem; None is ten million, or
-        100 per row if that is more.
+        Steps of a two-class problem; None is ten million or 100 per row, the larger.
     cache_size : float, default=1000
         Megabytes for a kernel matrix or for kernel rows.
 

@@ -75,9 +75,13 @@ class ClusteredSVCCV(BaseClusteredSVC):
     scoring : str, callable or None, default=None
         None is accuracy, weighted by ``sample_weight``.
     n_nearest : int, default=8
+        As in :class:`ClusteredSVC`.
     sharpness : float, default=2.0
+        As in :class:`ClusteredSVC`.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        As in :class:`ClusteredSVC`.
     class_weight : dict, "balanced" or None, default=None
+        Weight of each class, a factor of the rows' weights.
     clusterer : clusterer with ``fit`` and ``predict``, or None, default=None
         These five are as in :class:`ClusteredSVC`.
     metric : transformer or None, default=None
@@ -87,15 +91,20 @@ class ClusteredSVCCV(BaseClusteredSVC):
         time to score have NaN in ``cv_results_``; one is scored in any case, with one
         pass of the solver.
     random_state : int, RandomState instance or None, default=None
+        As in :class:`ClusteredSVC`.
     n_jobs : int or None, default=None
         Threads over (fold, number of regions).
 
     Other Parameters
     ----------------
     loss : {"hinge", "squared_hinge"}, default="hinge"
+        As in :class:`ClusteredSVC`.
     fit_intercept : bool, default=True
+        As in :class:`ClusteredSVC`.
     intercept_scaling : float or "scale", default="scale"
+        As in :class:`ClusteredSVC`.
     tol : float, default=1e-3
+        As in :class:`ClusteredSVC`.
     max_iter : int or None, default=None
         As in :class:`ClusteredSVC`.
     search_tol : float, default=0.03

@@ -79,6 +79,7 @@ class SupportClusterSVC(BaseSupportCluster):
     multi_class : {"ovo", "ovr"}, default="ovo"
         An SVM per pair of classes or per class; all share one kernel matrix.
     class_weight : dict, "balanced" or None, default=None
+        Weight of each class, a factor of the rows' weights.
     tol : float, default=1e-3
         Largest violation of the optimality conditions. 0 is as small as the rounding of
         the numbers allows.

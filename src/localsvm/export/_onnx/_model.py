@@ -156,6 +156,7 @@ def write_onnx(
     Parameters
     ----------
     model : fitted estimator or Pipeline
+        As for :func:`to_onnx`.
     path : path
         A file of that name is replaced at once or, if anything fails, not at all.
     dtype, arithmetic : {"float32", "float64"}
