@@ -2,12 +2,14 @@ import os
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import localsvm
 from localsvm import cli
+from localsvm.cli import _completion
 from localsvm.cli._app import COMMANDS, app
 from localsvm.cli._lazy import Command, Group
 
@@ -88,14 +90,27 @@ def test_a_group_lists_its_commands():
     assert CliRunner().invoke(app, ["federated"]).exit_code == 2
 
 
+def completing(line):
+    """Environment in which bash asks how the line may go on."""
+    words = line.split(" ")
+    return {
+        "_LOCALSVM_COMPLETE": "complete_bash",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words) - 1),
+    }
+
+
 @pytest.mark.parametrize(
     ("arguments", "variables"),
     [
         (["--version"], {}),
         (["--help"], {}),
-        ([], {"_LOCALSVM_COMPLETE": "complete_bash", "COMP_WORDS": "localsvm f"}),
+        ([], completing("localsvm f")),
+        ([], completing("localsvm fit people.csv --meth")),
+        ([], completing("localsvm fit --method ")),
+        ([], completing("localsvm federated share --eps")),
     ],
-    ids=["version", "help", "completion"],
+    ids=["version", "help", "command", "option", "value", "option of a group"],
 )
 def test_what_needs_no_command_imports_none(arguments, variables):
     code = """
@@ -112,10 +127,16 @@ sys.exit(f"imported {heavy}" if heavy else 0)
         [sys.executable, "-c", code, *arguments],
         capture_output=True,
         text=True,
-        env={**os.environ, **variables, "COMP_CWORD": "1"},
+        env=os.environ | variables,
     )
     assert result.returncode == 0, result.stderr
-    assert "fit" in result.stdout or localsvm.__version__ in result.stdout
+    shown = (localsvm.__version__, "fit", "--method", "staged", "--epsilon")
+    assert any(word in result.stdout for word in shown)
+
+
+def test_shells_complete_the_options_of_the_commands():
+    kept = Path(_completion.__file__).with_name("_options.json").read_text("utf-8")
+    assert kept == _completion.text(), "run `python -m localsvm.cli._completion`"
 
 
 def test_unknown_command_is_a_usage_error():

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from localsvm.cli._completion import completed
 from localsvm.cli._group import Commands
 from localsvm.cli._records import spread
 
@@ -90,7 +91,12 @@ class LazyCommands(Commands):
         self.commands = {each.name: each.listing() for each in self.listed}
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Import a command."""
+        """Import a command; while a shell completes a line, only list its options."""
+        if ctx is not None and ctx.resilient_parsing:
+            above = [] if ctx.parent is None else [ctx.info_name]
+            known = completed([*above, cmd_name])
+            if known is not None:
+                return known
         return _load(self.listed, cmd_name)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
