@@ -449,7 +449,7 @@ def test_a_failed_report_leaves_the_old_file(tmp_path):
 
 def test_training_rows_need_their_labels(tmp_path):
     model, train, test = xor_model()
-    with pytest.raises(ValueError, match="found X_train alone"):
+    with pytest.raises(ValueError, match="found only X_train"):
         write_report(model, *test, tmp_path / "a.html", X_train=train[0])
     with pytest.raises(ValueError, match="found y_train alone"):
         write_report(model, *test, tmp_path / "a.html", y_train=train[1])

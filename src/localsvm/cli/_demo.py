@@ -137,7 +137,7 @@ class _Story:
             typer.echo(f"{len(self._document)}. {title}\n\n{indent(text, '   ')}\n")
 
     def end(self) -> None:
-        """Give the document, if it is asked for."""
+        """Print the document, if JSON is wanted."""
         if self.screen.as_json:
             self.screen.show(self._document, "")
 

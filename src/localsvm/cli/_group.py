@@ -27,7 +27,7 @@ _DATA_PROBLEMS = (OSError, DataError, MemoryError, MissingExtraError)
 
 
 class Commands(TyperGroup):
-    """Commands of which users see no traceback for what they can mend."""
+    """Commands that show no traceback for what users can fix."""
 
     def main(
         self,

@@ -36,7 +36,7 @@ def training_notes(
     where: str | None = None,
     read: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Where a model comes from; of the data the name alone, not its folder."""
+    """Where a model comes from; of the data only the name, without its folder."""
     labels, counts = np.unique(np.asarray(table.y), return_counts=True)
     names = [str(to_plain(label)) for label in labels]
     return {

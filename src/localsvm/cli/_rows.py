@@ -21,7 +21,7 @@ _MOST_CLASSES_PER_ROW = 0.5
 def read_rows(
     source: str, *, where: str | None = None, read: Sequence[str] = (), **more: Any
 ) -> Table:
-    """Read a table as the options of a command say; Ctrl-C is answered at once.
+    """Read a table with the options of a command; Ctrl-C ends it at once.
 
     Further arguments are those of :func:`~localsvm.data.read_table`.
     """
@@ -81,7 +81,7 @@ def check_classes(table: Table, target: str | None) -> None:
         )
     if len(values) < 2:
         raise DataError(
-            f"{what} has the value {shown} alone; expected two or more classes."
+            f"{what} has only the value {shown}; expected two or more classes."
         )
     if len(values) > _MOST_CLASSES_PER_ROW * len(labels):
         raise DataError(

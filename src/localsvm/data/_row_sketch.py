@@ -32,7 +32,7 @@ _ONES = np.array([value.bit_count() for value in range(256)])
 
 @dataclass(frozen=True, eq=False)
 class RowSketch:
-    """A Bloom filter of rows and labels: tells rows of a fit from new ones.
+    """A Bloom filter of rows and labels: distinguishes rows of a fit from new ones.
 
     A row that was in the fit is always recognised. A new row is taken for one of them
     if it equals one in all columns that the model uses and in its label, or by
@@ -178,7 +178,7 @@ class Overlap:
 
     @property
     def is_chance(self) -> bool:
-        """Whether new rows alone would give as many."""
+        """Whether new rows would give as many by chance."""
         most = stats.binom.isf(_LEAST_CHANCE, self.n_rows, min(self.chance, 1.0))
         return bool(self.n_seen <= most)
 

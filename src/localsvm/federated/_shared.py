@@ -1,4 +1,4 @@
-"""Summaries that leave a party, with what is said of the parties."""
+"""Summaries that leave a party, with a record of each party."""
 
 from __future__ import annotations
 

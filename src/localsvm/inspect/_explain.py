@@ -64,7 +64,7 @@ def explain(
 
     Notes
     -----
-    A kernel SVM, or a mixture, is explained by its gradient at x, which tells how the
+    A kernel SVM, or a mixture, is explained by its gradient at x, which shows how the
     decision changes near x; the intercept makes up for the rest of the decision value.
 
     Linear SVMs are linear at x once the regions of x are known. With soft assignment
@@ -264,7 +264,7 @@ def _check_explainable(opened: OpenedModel) -> None:
     if not hasattr(opened.estimator, "local_coef"):
         raise TypeError(
             "explain needs an estimator with 'local_coef', such as ClusteredSVC or "
-            f"StagedSVC, alone or at the end of a pipeline; got "
+            f"StagedSVC, by itself or at the end of a pipeline; got "
             f"{type(opened.estimator).__name__}."
         )
 

@@ -311,7 +311,7 @@ def _auc(
 
 
 def gives_confidence(model: Any) -> bool:
-    """Whether a model tells how sure it is."""
+    """Whether a model reports how sure it is."""
     return hasattr(model, "decision_function") or hasattr(model, "predict_proba")
 
 
