@@ -70,6 +70,7 @@ bench: $(VENV)/benching  ## Accuracy and speed against peers; rewrites results a
 	for what in accuracy speed; do \
 	  $(BIN)/python benchmarks/reduced_$$what.py || exit 1; \
 	  $(BIN)/python benchmarks/mixture_$$what.py || exit 1; done
+	$(BIN)/python benchmarks/additive.py
 	$(BIN)/python benchmarks/staged_peers.py --again
 	$(BIN)/python benchmarks/staged.py --again
 	for what in onnx_parity serve_load adult_story; do \

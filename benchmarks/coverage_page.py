@@ -20,7 +20,8 @@ REPORT = ROOT / "build" / "coverage" / "report.json"
 PAGE = ROOT / "tests" / "coverage.md"
 _START = """# What the tests reach
 
-Lines and branches of `src/localsvm` that {command} runs, child processes included.
+Lines and branches of `src/localsvm`, child processes included, measured by
+{command}.
 `make coverage` writes this page. The compiled core is checked by its own tests under
 sanitizers and by `tests/oracles`.
 
@@ -95,9 +96,14 @@ def main() -> None:
     """Write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--command", default="`make coverage`")
-    command = parser.parse_args().command
+    parser.add_argument("--packages", nargs="*", help="those of a part of the tests")
+    options = parser.parse_args()
     report = json.loads(REPORT.read_text("utf-8"))
-    replace_file(PAGE, [page(report, command).encode()])
+    if options.packages:
+        files = report["files"].items()
+        chosen = {path: f for path, f in files if _package(path) in options.packages}
+        report["files"] = chosen
+    replace_file(PAGE, [page(report, options.command).encode()])
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ def run(task: Task, seed: int) -> dict[str, Any]:
         "n_held_out": int(tried["n_held_out"]),
         "same_rows": round(100 * (1 - same.score(fresh_X, fresh_y)), 3),
         "fitted": round(100 * (1 - model.score(fresh_X, fresh_y)), 3),
-        "n_hard": int(model.n_hard_),
+        "terms": list(model.terms_),
         "cpu_seconds": round(seconds, 1),
     }
 

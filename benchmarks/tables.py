@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from additive_tables import additive
 from clustered_tables import (
     clustered_accuracy,
     clustered_search,
@@ -45,6 +46,7 @@ PAGES = (
     ROOT / "docs" / "api" / "index.md",
 )
 SECTIONS = (
+    additive,
     staged,
     staged_summary,
     clustered_accuracy,

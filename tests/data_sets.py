@@ -22,9 +22,14 @@ def loaded(load, *args, **options):
         missing(reason)
 
 
-def adult_table() -> Path:
-    """Path of the whole table Adult."""
-    path = Path(os.environ.get("LOCALSVM_DATA", "")) / "adult_raw.csv.gz"
+def raw_file(name) -> Path:
+    """Path of a raw table."""
+    path = Path(os.environ.get("LOCALSVM_DATA", "")) / name
     if path.is_file():
         return path
-    missing("adult_raw.csv.gz was not found; set LOCALSVM_DATA to its folder")
+    missing(f"{name} was not found; set LOCALSVM_DATA to its folder")
+
+
+def adult_table() -> Path:
+    """Path of the whole table Adult."""
+    return raw_file("adult_raw.csv.gz")

@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 
 from localsvm import (
+    AdditiveSVC,
     ClusteredSVC,
     LocalSVC,
     MixtureSVC,
@@ -51,6 +52,7 @@ WITH_REGIONS = {
     ),
 }
 WITHOUT_REGIONS = {
+    "additive": AdditiveSVC(C=1.0, random_state=0),
     "neighbours": NeighborSVC(40),
     "exact": ReducedSVC(),
     "exact linear": ReducedSVC(kernel="linear"),

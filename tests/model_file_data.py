@@ -30,6 +30,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import LinearSVC
 
 from localsvm import (
+    AdditiveSVC,
     ClusteredSVC,
     GradientMetric,
     LocalSVC,
@@ -91,8 +92,13 @@ DATA = {
     "csr": (sparse.csr_array(_SPARSE), _SIDE),
     "csr_matrix": (sparse.csr_matrix(_SPARSE.astype(np.float32)), _CLASS),
     "named": (pd.DataFrame(_X, columns=["a", "b\n", "ç"]), _CLASS),
+    "codes": (np.column_stack([_CLASS % 2, _X[:, 1], np.rint(_X[:, 2])]), _CLASS),
     "holes": (np.where(_X > 2, np.nan, _X), _SIDE),
     "table": (_table(), np.array(["no", "yes"])[_SIDE]),
+    "ordered": (
+        _table().assign(share=np.array(["0%", "1 - 10%", "11% up"])[_CLASS]),
+        np.array(["no", "yes"])[_SIDE],
+    ),
 }
 STAGED = {
     "scaling": "none",
@@ -103,6 +109,12 @@ STAGED = {
     "kernel_C": 10.0,
     "threshold": 1.0,
     "random_state": 0,
+}
+_SUM = {"additive": 0.5, "regions": 0.4, "rbf": 0.3, "laplace": 0.2}
+STAGED_SUM = STAGED | {
+    "additive_C": 1.0,
+    "laplace_C": 3.0,
+    "join": _SUM | {"bias": [0.1]},
 }
 
 
@@ -190,6 +202,11 @@ _SPLITTER = StratifiedKFold(2, shuffle=True, random_state=0)
 _REPEATED = RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0)
 # Data, and an unfitted model or a function that gives a fitted one.
 CASES = {
+    "additive": ("holes", AdditiveSVC(random_state=0)),
+    "additive-categories": (
+        "codes",
+        AdditiveSVC(loss="logistic", categorical_features=[0, 2], random_state=0),
+    ),
     "soft": ("two", _clustered()),
     "soft-classes": ("three", _clustered(class_weight={"a": 2.0, "bc": 1, "def": 1})),
     "soft-objects": ("objects", _clustered(class_weight="balanced")),
@@ -294,6 +311,19 @@ CASES = {
         "two",
         StagedSVC(**STAGED | {"cell_size": 20, "n_components": 2, "threshold": np.inf}),
     ),
+    "staged-sum": ("two", StagedSVC(**STAGED_SUM)),
+    "staged-sum-codes": (
+        "codes",
+        StagedSVC(
+            **STAGED_SUM
+            | {
+                "cell_size": 30,
+                "gradient_metric": "full",
+                "join": {**_SUM, "bias": [0.1, 0.0, -0.1]},
+            },
+            categorical_features=[0, 2],
+        ),
+    ),
     "staged-first": ("single", StagedSVC(**STAGED | {"threshold": 0.0})),
     "staged-csr": ("csr", StagedSVC(**STAGED | {"scaling": "unit"})),
     "metric": ("three", GradientMetric(random_state=0)),
@@ -355,6 +385,14 @@ CASES = {
             _local(),
         ),
     ),
+    "table-codes": (
+        "ordered",
+        make_pipeline(
+            TableEncoder(text_components=1, encoding="codes"),
+            SimpleImputer(),
+            _clustered(),
+        ),
+    ),
     "table-only": ("table", TableEncoder(dtype="float32", kinds={"open": "drop"})),
     "sigmoid": ("three", _calibrated(cv=_SPLITTER)),
     "isotonic": ("two", _calibrated(method="isotonic", ensemble=False)),
@@ -389,7 +427,7 @@ def answers(model, X):
     found = {}
     for name in (
         *("transform", "decision_function", "predict_proba", "predict"),
-        *("region", "local_coef", "gates", "stage"),
+        *("region", "local_coef", "gates", "stage", "parts"),
     ):
         method = getattr(model, name, None)
         if method is None or (name == "transform" and hasattr(model, "predict")):

@@ -17,6 +17,9 @@ GIVEN = {
     "gamma_factor": 2.0,
     "kernel_C": 10.0,
     "threshold": 1.0,
+    "join": "switch",
+    "additive_C": None,
+    "laplace_C": None,
     "max_iter": 1000,
     "random_state": 0,
 }

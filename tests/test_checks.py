@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from localsvm import (
+    AdditiveSVC,
     ClusteredSVC,
     LocalSVC,
     MixtureSVC,
@@ -21,6 +22,7 @@ from localsvm.estimators import (
 )
 
 ESTIMATORS = [
+    AdditiveSVC(),
     ClusteredSVC(2),
     ClusteredSVCCV(),
     LocallyLinearSVC(2),

@@ -10,6 +10,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from localsvm import (
+    AdditiveSVC,
     ClusteredSVC,
     GradientMetric,
     LocalSVC,
@@ -77,6 +78,7 @@ def expected_failures(estimator):
 # Estimators, and the parameters by which two fits come close enough to compare weights.
 VARIANTS = [
     *((method.estimator(), {}) for method in METHODS),
+    (AdditiveSVC(C=10.0, loss="logistic", max_bins=5), {}),
     (ClusteredSVC(n_regions=3), PASSES),
     (ClusteredSVC(n_regions=3, n_nearest=1), PASSES),
     (ClusteredSVC(n_regions=3, n_nearest=1, global_reg=float("inf")), PASSES),

@@ -200,6 +200,6 @@ def test_lists_of_the_tests_have_the_method(method):
     for models in (
         inspect_models.MODELS.values(),
         test_checks.ESTIMATORS,
-        [estimator for estimator, _ in test_estimator_checks.VARIANTS],
+        [model for model, _ in test_estimator_checks.VARIANTS],
     ):
         assert any(type(model) is method.estimator for model in models)

@@ -129,5 +129,6 @@ void bind_decision(nb::module_& module);
 void bind_kernel(nb::module_& module);
 void bind_neighborhoods(nb::module_& module);
 void bind_threshold(nb::module_& module);
+void bind_additive(nb::module_& module);
 
 }  // namespace localsvm

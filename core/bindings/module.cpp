@@ -9,4 +9,5 @@ NB_MODULE(_core, module) {
     localsvm::bind_kernel(module);
     localsvm::bind_neighborhoods(module);
     localsvm::bind_threshold(module);
+    localsvm::bind_additive(module);
 }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from localsvm.estimators import (
+        AdditiveSVC,
         ClusteredSVC,
         GradientMetric,
         LocalSVC,
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from localsvm.export import load, save
 
 __all__ = [
+    "AdditiveSVC",
     "ClusteredSVC",
     "GradientMetric",
     "LocalSVC",

@@ -17,21 +17,20 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+from localsvm._ranges import column_range
 from localsvm.exceptions import DataError
 
 _SCALE = "Scale the features, e.g. with StandardScaler."
+NO_WEIGHT = "Sample weights must contain at least one non-zero number."
 NOT_FINITE = (
     "Sums of squares are not finite: X has entries too large or too small for their "
     f"squares. {_SCALE}"
 )
 _SCALE_RATIO = 1000.0
-_SCALE_CHECK_ROWS = 10_000
-_RANGE_BLOCK = 10_000
 _UNSCALED = "The features have very different scales"
-_STORAGE = {
+_STORAGE: dict[str, Any] = {
     "accept_sparse": "csr",
     "dtype": [np.float64, np.float32],
     "order": "C",
@@ -55,8 +54,7 @@ class Constraint:
 
 def real(low: float, high: float = np.inf, *, closed: str = "neither") -> Constraint:
     """Real number between ``low`` and ``high``, ends included as ``closed`` says."""
-    left = closed in ("left", "both")
-    right = closed in ("right", "both")
+    left, right = (closed in (side, "both") for side in ("left", "right"))
 
     def holds(value: Any) -> bool:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
@@ -185,16 +183,23 @@ def check_parameters(estimator: Any, /, **constraints: Constraint) -> None:
 
 
 def check_rows(
-    estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool = True
+    estimator: Any,
+    X: Any,
+    y: Any = "no_validation",
+    *,
+    reset: bool = True,
+    accept_sparse: bool = True,
+    allow_nan: bool = False,
 ) -> Any:
     """Validate ``X`` (and ``y``) for the core: C order or CSR, float32 or float64.
 
     Strings and values that are not finite are refused with their row and column. A CSR
     matrix with duplicate or unsorted entries is copied, anything else of the right type
-    is not.
+    is not. With ``allow_nan``, for dense rows, NaN stands for a missing value.
     """
+    storage = _STORAGE if accept_sparse else {**_STORAGE, "accept_sparse": False}
     try:
-        checked = validate_data(estimator, X, y, reset=reset, **_STORAGE)
+        checked = validate_data(estimator, X, y, reset=reset, **storage)
     except (TypeError, ValueError) as error:
         _check_numeric(X, getattr(estimator, "feature_names_in_", None), error)
         if not isinstance(error, TypeError):
@@ -202,7 +207,7 @@ def check_rows(
         raise
     rows, *target = checked if isinstance(checked, tuple) else (checked,)
     rows = _canonical(rows)
-    _check_finite(rows, getattr(estimator, "feature_names_in_", None))
+    _check_finite(rows, getattr(estimator, "feature_names_in_", None), allow_nan)
     return (rows, *target) if target else rows
 
 
@@ -254,12 +259,12 @@ def _shown_name(column: int, feature_names: Any) -> str:
     return str(column) if feature_names is None else repr(feature_names[column])
 
 
-def _check_finite(X: Any, feature_names: Any) -> None:
+def _check_finite(X: Any, feature_names: Any, allow_nan: bool = False) -> None:
     values = X.data if sparse.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum(dtype=np.float64)):
             return
-    bad = np.argwhere(~np.isfinite(values))
+    bad = np.argwhere(np.isinf(values) if allow_nan else ~np.isfinite(values))
     if not len(bad):
         return
     if sparse.issparse(X):
@@ -271,10 +276,17 @@ def _check_finite(X: Any, feature_names: Any) -> None:
         value = values[row, column]
     name = _shown_name(column, feature_names)
     kind = "NaN" if np.isnan(value) else "infinity"
+    expected, remedy = (
+        ("finite numbers, or NaN for missing values", "set the values to NaN.")
+        if allow_nan
+        else (
+            "finite numbers",
+            "fill the values, e.g. make_pipeline(SimpleImputer(), estimator).",
+        )
+    )
     raise DataError(
         f"Input X contains {kind}: found {len(bad)} such entries, the first in row "
-        f"{row}, column {name}; expected finite numbers. Remove the rows, or fill the "
-        "values, e.g. make_pipeline(SimpleImputer(), estimator)."
+        f"{row}, column {name}; expected {expected}. Remove the rows, or {remedy}"
     )
 
 
@@ -315,57 +327,8 @@ def check_sample_weight(sample_weight: Any, X: Any) -> NDArray[np.float64]:
             "expected values >= 0."
         )
     if not weight.any():
-        raise DataError("Sample weights must contain at least one non-zero number.")
+        raise DataError(NO_WEIGHT)
     return weight
-
-
-def column_range(X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Smallest and largest entry of each column in 10,000 rows, evenly spaced."""
-    step = max(1, X.shape[0] // _SCALE_CHECK_ROWS)
-    rows = X[::step]
-    if not sparse.issparse(rows):
-        return rows.min(axis=0), rows.max(axis=0)
-    low, high = rows.min(0), rows.max(0)
-    return np.asarray(low.toarray()).ravel(), np.asarray(high.toarray()).ravel()
-
-
-def exact_range(
-    X: Any, weight: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Range of each column in the rows of positive weight, and which are integers.
-
-    Returns
-    -------
-    ends : ndarray of shape (2, n_features)
-        Smallest and largest value.
-    whole : ndarray of shape (n_features,)
-        Whether all values are integers.
-    """
-    n_features = X.shape[1]
-    low, high = np.full(n_features, np.inf), np.full(n_features, -np.inf)
-    whole = np.ones(n_features, dtype=bool)
-    for first in range(0, X.shape[0], _RANGE_BLOCK):
-        there = weight[first : first + _RANGE_BLOCK] > 0
-        if not there.any():
-            continue
-        rows = X[first : first + _RANGE_BLOCK]
-        rows = rows if there.all() else rows[np.flatnonzero(there)]
-        least, largest = (
-            min_max_axis(rows, axis=0)
-            if sparse.issparse(rows)
-            else (rows.min(axis=0), rows.max(axis=0))
-        )
-        low, high = np.minimum(low, least), np.maximum(high, largest)
-        whole &= _has_integers(rows)
-    return np.stack([low, high]), whole
-
-
-def _has_integers(rows: Any) -> NDArray[np.bool_]:
-    """Which columns of rows hold nothing but integers."""
-    if not sparse.issparse(rows):
-        return np.asarray((rows == np.rint(rows)).all(axis=0))
-    broken = rows.indices[rows.data != np.rint(rows.data)]
-    return np.asarray(np.bincount(broken, minlength=rows.shape[1]) == 0)
 
 
 def warn_if_unscaled(X: Any, feature_names: Any) -> None:

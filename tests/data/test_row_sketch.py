@@ -109,6 +109,26 @@ def test_tables_are_compared_by_value():
     assert len(np.unique(row_hashes(strings, y))) == 6
 
 
+def test_codes_of_a_table_are_compared_as_its_features():
+    frame = pd.DataFrame(
+        {
+            "number": [1.5, 2, None] * 10,
+            "word": list("aab") * 10,
+            "when": ["2024-01-01", None, "2024-05-01 10:30"] * 10,
+            "yes": [True, False] * 15,
+        }
+    )
+    y = np.arange(30) % 2
+    hashes = [
+        row_hashes(frame, y, TableEncoder(encoding=encoding).fit(frame))
+        for encoding in ("features", "codes")
+    ]
+    assert (hashes[0] == hashes[1]).all()
+    other = frame.assign(when=pd.to_datetime(frame["when"], format="ISO8601"))
+    encoder = TableEncoder(encoding="codes").fit(frame)
+    assert (row_hashes(other, y, encoder) == hashes[0]).all()
+
+
 def test_missing_values_equal_one_another():
     X = np.array([[np.nan, 1.0], [-np.nan, 1.0], [0.0, 1.0]])
     hashes = row_hashes(X, [0, 0, 0])

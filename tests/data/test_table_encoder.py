@@ -688,3 +688,13 @@ def test_in_a_pipeline():
     y = (frame["x"] > 0) ^ (frame["c"] == "u")
     model = make_pipeline(TableEncoder(), ClusteredSVC(n_regions=4, random_state=0))
     assert model.fit(frame, y).score(frame, y) > 0.95
+
+
+def test_text_does_not_depend_on_the_order_of_the_rows():
+    texts = [f"{a} {b} {c}" for a in "abc" for b in "defg" for c in ("he", "you")]
+    frame = pd.DataFrame({"c": texts, "n": np.arange(len(texts)) % 2 + 0.5})
+    backwards = TableEncoder().fit(frame[::-1])
+    assert_array_equal(
+        backwards.columns_[0].components,
+        TableEncoder().fit(frame).columns_[0].components,
+    )

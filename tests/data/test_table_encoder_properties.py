@@ -2,6 +2,8 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -85,6 +87,86 @@ def test_rows_seen_and_new_become_finite_numbers(pair):
 def test_any_table_becomes_finite_numbers(single):
     (frame,) = single
     check_output(fit(frame), frame)
+
+
+def fit_codes(frame, names=None):
+    kinds = {name: name.split()[0] for name in names or frame}
+    kinds = {name: kind for name, kind in kinds.items() if kind in ("date", "text")}
+    return TableEncoder(kinds=kinds, min_frequency=2, encoding="codes").fit(frame)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@examples(50)
+@given(frames(VALUES, [st.integers(2, 30), st.integers(1, 5)]))
+def test_rows_seen_and_new_become_codes(pair):
+    train, new = pair
+    encoder = fit_codes(train)
+    for frame in (train, new):
+        out = encoder.transform(frame)
+        assert out.shape == (len(frame), len(encoder.column_of_feature_))
+        assert not np.isinf(out).any()
+        turned = frame[frame.columns[::-1]]
+        assert_array_equal(encoder.transform(turned), out)
+        assert_allclose(encoder.transform(frame[:1]), out[:1], rtol=1e-9, atol=1e-9)
+        codes = out[:, encoder.categorical_features_]
+        coded = [column for column in encoder.columns_ if column.level_names]
+        for column, values in zip(coded, codes.T, strict=True):
+            known = np.arange(len(column.level_names))
+            assert set(values[~np.isnan(values)]) <= set(known)
+            assert_array_equal(np.isnan(values), frame[column.name].isna())
+    backwards = fit_codes(train[::-1])
+    assert_array_equal(backwards.transform(train), encoder.transform(train))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@examples(50)
+@given(frames(EXTREME_VALUES, [st.integers(2, 30)]))
+def test_any_table_becomes_codes(single):
+    (frame,) = single
+    out = fit_codes(frame).transform(frame)
+    assert not np.isinf(out).any()
+
+
+@examples(50)
+@given(
+    st.lists(st.none() | st.sampled_from("abcdef"), min_size=4, max_size=60),
+    st.permutations("uvwxyz"),
+)
+def test_renamed_levels_have_the_same_codes_but_for_ties(values, names):
+    frame = pd.DataFrame({"c": values, "n": np.arange(len(values)) % 2 + 0.5})
+    renamed = frame.assign(c=frame["c"].map(dict(zip("abcdef", names, strict=True))))
+    encoder = TableEncoder(min_frequency=2, kinds={"c": "category"}, encoding="codes")
+    before = encoder.fit_transform(frame)[:, 0]
+    after = encoder.fit_transform(renamed)[:, 0]
+    counts = frame["c"].map(frame["c"].value_counts())
+    # Codes of equally frequent levels may be exchanged, others are the same.
+    groups = frame["c"].value_counts().value_counts()
+    alone = (counts.map(groups) == 1).to_numpy() | (counts < 2).to_numpy()
+    assert_array_equal(after[alone], before[alone])
+    assert (
+        pd.Series(after).groupby(before, dropna=False).nunique(dropna=False).max() < 2
+    )
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@examples(30)
+@given(frames(VALUES, [st.integers(2, 30)]))
+def test_libraries_give_the_same_codes(single):
+    (frame,) = single
+    arrow = pa.Table.from_pandas(frame)
+    ours = fit_codes(arrow, arrow.column_names)
+    theirs = fit_codes(pl.from_arrow(arrow), arrow.column_names)
+    assert states(theirs) == states(ours)
+    for table in (arrow, pl.from_arrow(arrow), arrow.to_pandas()):
+        assert_array_equal(ours.transform(table), theirs.transform(arrow))
+
+
+def states(encoder):
+    """What is learnt, as plain data; text by its centre."""
+    return [
+        (column.kind, column.center.tolist()) if column.kind == "text" else column
+        for column in encoder.columns_
+    ]
 
 
 @examples(30)

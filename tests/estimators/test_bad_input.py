@@ -15,7 +15,9 @@ from sklearn.pipeline import make_pipeline
 from localsvm import ClusteredSVC
 from localsvm.cluster import SampledKMeans
 from localsvm.data import TableEncoder
-from localsvm.estimators import ClusteredSVCCV
+from localsvm.engine import Batches
+from localsvm.estimators import METHODS, ClusteredSVCCV
+from localsvm.exceptions import DataError
 
 
 @pytest.fixture
@@ -168,6 +170,19 @@ def test_unfitted_model_says_so(data):
 def test_bad_weights_are_refused(weight, message, data):
     with pytest.raises(ValueError, match=message):
         ClusteredSVC().fit(*data, sample_weight=weight)
+
+
+@pytest.mark.parametrize(
+    "method", [each for each in METHODS if each.on_blocks], ids=lambda each: each.name
+)
+def test_blocks_are_checked_as_rows_in_memory_are(method, data):
+    X, y = data
+    weight = np.zeros(len(y))
+    for rows in ((X, y, weight), (Batches.of(X, y, weight, rows=20),)):
+        with pytest.raises(DataError, match="contain at least one non-zero number"):
+            method.estimator().fit(*rows)
+    with pytest.raises(DataError, match="has to be greater than one; got 1 class"):
+        method.estimator().fit(Batches.of(X, np.ones(len(y)), rows=20))
 
 
 def test_unscaled_columns_warn_once_with_the_remedy(data):

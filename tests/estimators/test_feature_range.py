@@ -6,6 +6,7 @@ from sklearn.base import clone
 
 from conftest import store
 from localsvm import (
+    AdditiveSVC,
     ClusteredSVC,
     LocalSVC,
     MixtureSVC,
@@ -25,6 +26,7 @@ from localsvm.estimators import (
 MODELS = {
     type(each).__name__: each
     for each in (
+        AdditiveSVC(C=1.0),
         ClusteredSVC(3, random_state=0),
         ClusteredSVCCV(Cs=[1.0], n_regions=[2], cv=2, random_state=0),
         LocallyLinearSVC(3, random_state=0),
@@ -82,7 +84,7 @@ def test_rows_without_weight_do_not_count():
 
 
 def test_a_late_fraction_is_seen(monkeypatch):
-    monkeypatch.setattr("localsvm._checks._RANGE_BLOCK", 7)
+    monkeypatch.setattr("localsvm._ranges._BLOCK_ROWS", 7)
     X, y = make_rows()
     X[-1, 1] = 0.5
     assert ReducedSVC().fit(X, y).integer_features_.tolist() == [False, False, True]

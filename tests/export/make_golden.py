@@ -34,8 +34,9 @@ CASES = (
     *("local-linear", "local-cv", "neighbor", "neighbor-list", "mixture"),
     *("mixture-paper", "mixture-levels", "reduced", "reduced-linear", "reduced-csr"),
     *("clusters", "clusters-full", "stream", "stream-learned", "staged-quantile"),
-    *("staged-cells", "metric", "metric-diagonal", "pipeline"),
+    *("staged-cells", "staged-sum-codes", "metric", "metric-diagonal", "pipeline"),
     *("pipeline-scalers", "table", "sigmoid", "isotonic", "columns"),
+    *("additive", "additive-categories"),
 )
 ROWS = FOLDER / "fitted-rows-2.lsvm"
 _N_ROWS = 8

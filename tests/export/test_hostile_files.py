@@ -124,7 +124,8 @@ SCALER = {
         "n_samples_seen_": 1,
     },
 }
-_NUMBER = ("fitted", "steps", 0, 1, "fitted", "columns_", 0, "number")
+_COLUMNS = ("fitted", "steps", 0, 1, "fitted", "columns_")
+_NUMBER = (*_COLUMNS, 0, "number")
 FORGERIES = {
     "soft": [
         (
@@ -312,9 +313,38 @@ FORGERIES = {
         ),
     ],
     "staged-quantile": [
-        (set_array("_preparation.quantiles.columns", 0, 3), "columns has 3"),
-        (set_array("_preparation.quantiles.values.flat", 0, 1e9), "do not ascend"),
-        (set_value("fitted", "second_stage_", value=None), "do not fit together"),
+        (set_array("_preparations[0].quantiles.columns", 0, 3), "columns has 3"),
+        (set_array("_preparations[0].quantiles.values.flat", 0, 1e9), "do not ascend"),
+        (set_value("fitted", "_threshold", value=0.0), "do not fit together"),
+        (set_value("fitted", "_terms", 1, "rows", value=0), "no preparation 0"),
+        (set_value("fitted", "_terms", 1, "name", value="laplace"), "not fit together"),
+    ],
+    "staged-sum-codes": [
+        (set_array("_weights.weights", 0, 0.0), "are those of"),
+        (set_array("_preparations[0].columns.numbers", 0, 2), "each column once"),
+        (set_value("fitted", "_terms", 0, "rows", value=1), "no preparation 1"),
+    ],
+    "table-codes": [
+        (
+            set_value(*_COLUMNS, 0, "raw_number", "low", value=9e9),
+            "columns_ has the range 9000000000.0 to",
+        ),
+        (
+            set_value(*_COLUMNS, 6, "ordered", "numbers", value=[0.0, 1.0]),
+            "columns_ has 2 numbers of 3 levels for 'share'",
+        ),
+        (
+            set_value(*_COLUMNS, 6, "ordered", "numbers", value=[1.0, 0.0, 2.0]),
+            "expected as many, ascending",
+        ),
+        (
+            set_value(*_COLUMNS[:-2], "params", "encoding", value="features"),
+            "columns_ has a RawNumberColumn for 'größe'; encoding='features' has none",
+        ),
+        (
+            set_value(*_COLUMNS[:-2], "params", "encoding", value="code"),
+            "'encoding' parameter of TableEncoder must be",
+        ),
     ],
     "table": [
         (

@@ -120,7 +120,7 @@ def test_models_that_have_no_graph(xor):
     X, y = xor
     with pytest.raises(TypeError, match=r"NeighborSVC .*fits an SVM for each row"):
         to_onnx(NeighborSVC().fit(X, y))
-    with pytest.raises(TypeError, match=r"LinearSVC .*expected one of ClusteredSVC"):
+    with pytest.raises(TypeError, match=r"LinearSVC .*expected one of AdditiveSVC"):
         to_onnx(LinearSVC().fit(X, y))
     with pytest.raises(TypeError, match=r"LinearSVC .*ends with one"):
         to_onnx(make_pipeline(StandardScaler(), LinearSVC()).fit(X, y))

@@ -77,3 +77,28 @@ def test_sparse_rows(digits):
     X = np.where(X < 0.3, 0.0, X)
     model = make(scaling="standard").fit(csr_array(X[:500]), y[:500])
     assert_same(model, X[500:], "float64")
+
+
+SUM = {"additive": 0.5, "regions": 0.4, "rbf": 0.3, "laplace": 0.2}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("changes", [{}, {"scaling": "quantile", "cell_size": None}])
+def test_a_sum_of_rows_with_gaps_and_categories(n_classes, changes):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((500, 4))
+    X[:, 2] = rng.integers(0, 6, 500)
+    y = (X[:, 0] * X[:, 1] > 0).astype(int) + (X[:, 2] == 3) * (n_classes - 2)
+    X[rng.random(500) < 0.1, 1] = np.nan
+    X[rng.random(500) < 0.1, 2] = np.nan
+    X[:3, 2] = 7
+    bias = np.linspace(0.1, -0.1, 1 if n_classes == 2 else n_classes).tolist()
+    model = make(
+        **{"scaling": "standard", "join": SUM | {"bias": bias}} | changes,
+        additive_C=1.0,
+        laplace_C=3.0,
+        categorical_features=[2],
+    ).fit(X[:300], y[:300])
+    query = X[300:]
+    query[0], query[1, 2] = np.nan, 99
+    assert_same(model, query, "float64")

@@ -8,12 +8,14 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from data_sets import adult_table
 from inspect_models import STAGED
 from localsvm import (
+    AdditiveSVC,
     ClusteredSVC,
     LocalSVC,
     MixtureSVC,
@@ -93,6 +95,99 @@ def test_changes_of_a_table_are_possible(method):
     model = make_pipeline(TableEncoder(), method).fit(X[:600], y[:600])
     assert assert_feasible(model, X[:600], X[600 : 600 + N_ROWS]) >= N_ROWS
     assert_feasible(model, X[:600], X[600 : 600 + N_ROWS], fixed=FIXED)
+
+
+def with_codes(method):
+    """A pipeline whose table becomes codes, which SVMs alone cannot take."""
+    encoder = TableEncoder(encoding="codes")
+    return make_pipeline(encoder, SimpleImputer(), StandardScaler(), method)
+
+
+def test_changes_of_codes_are_possible(method):
+    X, y = adult()
+    X = X.assign(hours_per_week=X["hours_per_week"].where(X["age"] % 7 > 0))
+    model = with_codes(method).fit(X[:600], y[:600])
+    assert assert_feasible(model, X[:600], X[600 : 600 + N_ROWS]) >= N_ROWS
+    assert_feasible(model, X[:600], X[600 : 600 + N_ROWS], fixed=FIXED)
+
+
+def additive_of_codes(X, y):
+    encoder = TableEncoder(encoding="codes").fit(X)
+    additive = AdditiveSVC(
+        categorical_features=encoder.categorical_features_, random_state=0
+    )
+    return make_pipeline(encoder, additive).fit(X, y)
+
+
+def test_changes_of_an_additive_model_are_possible():
+    X, y = adult()
+    X = X.assign(hours_per_week=X["hours_per_week"].where(X["age"] % 7 > 0))
+    model = additive_of_codes(X[:600], y[:600])
+    assert assert_feasible(model, X[:600], X[600:620]) >= 20
+    assert_feasible(model, X[:600], X[600:620], fixed=FIXED)
+
+
+def test_codes_without_a_table_stay():
+    """A category is never 3.5, nor a level of which nothing is known."""
+    X, y = adult()
+    pipeline = additive_of_codes(X[:600], y[:600])
+    codes = pipeline[0].transform(X)
+    mask = pipeline[0].categorical_features_
+    model = AdditiveSVC(categorical_features=mask, random_state=0)
+    model.fit(codes[:600], y[:600])
+    names = {f"x{j}" for j in np.flatnonzero(~mask)}
+    changed = {
+        shift.name
+        for found in explain(model, codes[600:620])
+        for shift in (*found.changes, *(found.border.shifts if found.border else ()))
+    }
+    assert changed
+    assert changed <= names
+
+
+def test_ordered_texts_become_known_ones():
+    X, y = adult()
+    low = (X["age"] // 10 * 10).astype(str)
+    X = X.assign(age=low + " to " + (X["age"] // 10 * 10 + 9).astype(str))
+    X = X[["age", "sex", "hours_per_week"]]
+    model = with_codes(ClusteredSVC(3, random_state=0)).fit(X[:600], y[:600])
+    assert model[0].columns_[0].kind == "ordered"
+    found = explain(model, X[600:630])
+    moved = [
+        change for each in found for change in each.changes if change.name == "age"
+    ]
+    assert moved
+    assert {change.to for change in moved} <= set(X["age"][:600])
+    deviation = model[0].columns_[0].deviation
+    for change in moved:
+        gap = int(change.to.split()[0]) - int(change.value.split()[0])
+        assert change.distance == pytest.approx(abs(gap) / deviation)
+
+
+def test_sizes_of_changes_of_codes():
+    """Numbers count by their deviations, categories by their number."""
+    X, y = adult()
+    X = X[["age", "workclass", "education", "hours_per_week"]]
+    model = with_codes(LocalSVC(100, random_state=0)).fit(X[:600], y[:600])
+    units = {"age": model[0].columns_[0].deviation}
+    units["hours_per_week"] = model[0].columns_[3].deviation
+    for each in explain(model, X[600:610]):
+        assert each.margin.distance is None
+        for change in each.changes:
+            is_number = change.name in units
+            size = (
+                abs(change.to - change.value) / units[change.name] if is_number else 1
+            )
+            assert change.distance == pytest.approx(size)
+        if each.border is not None:
+            assert not each.border.is_exact
+            sizes = [
+                (shift.to - shift.value) / units[shift.name]
+                if shift.name in units
+                else 1
+                for shift in each.border.shifts
+            ]
+            assert each.border.distance == pytest.approx(np.linalg.norm(sizes))
 
 
 def test_changes_of_digits_are_possible(method):

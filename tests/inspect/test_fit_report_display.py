@@ -39,7 +39,7 @@ def test_bars_are_the_seconds_of_the_stages(name):
     expected = {
         stage: seconds
         for stage, seconds in model.fit_report_.items()
-        if not isinstance(seconds, str)
+        if isinstance(seconds, float)
     }
     assert display.seconds == expected
     widths = [bar.get_width() for bar in display.bars_]
@@ -74,6 +74,14 @@ def test_pipeline_options_and_other_axes():
     assert display.bars_[0].get_facecolor()[:3] == (1, 0, 0)
     assert display.plot() is display
     assert display.ax_ is not ax
+
+
+def test_what_is_neither_time_nor_word_is_not_drawn():
+    model = ClusteredSVC(3, random_state=0).fit(*make_rows())
+    known = FitReportDisplay.from_estimator(model)
+    model.fit_report_ = {**model.fit_report_, "losses": {"C=1": 0.3}}
+    display = FitReportDisplay.from_estimator(model)
+    assert (display.seconds, display.facts) == (known.seconds, known.facts)
 
 
 def test_estimator_without_a_report_is_refused():

@@ -8,13 +8,14 @@ import pandas as pd
 import pytest
 from scipy import sparse, stats
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from localsvm import ClusteredSVC, StagedSVC
 from localsvm._progress import listening
-from localsvm.data import make_xor
+from localsvm.data import TableEncoder, make_xor
 from localsvm.inspect import _peer_race, _peers, compare_peers
 from localsvm.inspect._intervals import compare_paired
 from localsvm.inspect._peer_race import Contestant, Course
@@ -115,6 +116,24 @@ def test_peers_of_a_pipeline_get_its_rows(xor):
     assert peers[0].accuracy.value == pytest.approx(pipeline.score(X_test, y_test))
     course = Course.of(pipeline, (X, y), (X_test, y_test), 1.0, 0)
     assert any(rows.shape == X.shape and rows is course.train for rows in seen)
+
+
+def test_peers_of_codes_get_features():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"kind": rng.choice(list("abcdef"), 400), "size": rng.random(400)}
+    )
+    y = frame["kind"].isin(["a", "d", "f"]).to_numpy()
+    frame["share"] = rng.choice(["0%", "1 - 9%", "10% up"], 400)
+    frame.loc[::5, "size"] = np.nan
+    kinds = {"share": "ordered"}
+    encoder = TableEncoder(kinds=kinds, encoding="codes").fit(frame)
+    last = ClusteredSVC(4, random_state=0)
+    model = make_pipeline(encoder, SimpleImputer(), last).fit(frame, y)
+    peers = compare_peers(model, frame[:300], y[:300], frame[300:], y[300:])
+    assert peers[0].accuracy.value == pytest.approx(model.score(frame[300:], y[300:]))
+    # No linear function of codes finds three levels of six.
+    assert peers[1].accuracy.value == 1
 
 
 def test_frames_of_strings(xor):

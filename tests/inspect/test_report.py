@@ -14,7 +14,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from additive_data import mixed_table
 from localsvm import (
+    AdditiveSVC,
     ClusteredSVC,
     LocalSVC,
     MixtureSVC,
@@ -535,3 +537,14 @@ def test_pipeline_of_a_scaler(two_moons, tmp_path, quick):
     page = read(write_report(model, X, y, tmp_path / "report.html"))
     assert "1. StandardScaler" in page.words
     assert page.document["model"] == "ReducedSVC"
+
+
+def test_additive_model_shows_what_its_columns_add(tmp_path):
+    X, y, categorical = mixed_table()
+    model = AdditiveSVC(C=1.0, categorical_features=categorical).fit(X[:400], y[:400])
+    page = read(
+        write_report(model, X[400:], y[400:], tmp_path / "report.html", peers=False)
+    )
+    assert sorted(page.sections) == sorted([*ALWAYS, "effects"])
+    assert "What 4 columns add to the decision for class “1”" in page.words
+    assert "one table of effects per feature" in page.words

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from localsvm.cluster import PDDP
 from localsvm.engine import Block, Blocks
-from localsvm.passes import Sample, Survey, cluster_centers, survey_block
+from localsvm.passes import Survey, cluster_centers, survey_block
 from localsvm.passes._clusterer import sum_clusters
 from localsvm.rows import Rows, RowSample
 
@@ -35,12 +35,11 @@ def test_merged_survey_is_that_of_the_whole(storage, limit):
     found = Survey.from_arrays(first.as_arrays()).merge(second)
     assert found.n_rows == 60
     np.testing.assert_allclose(found.mean_squared_norm, expected.mean_squared_norm)
-    for name in ("classes", "low", "high"):
-        np.testing.assert_array_equal(
-            getattr(found.content, name), getattr(expected.content, name)
-        )
-    np.testing.assert_allclose(found.content.mass, expected.content.mass)
-    np.testing.assert_allclose(found.content.counts, expected.content.counts)
+    totals, wanted = found.content.totals, expected.content.totals
+    np.testing.assert_array_equal(totals.classes, wanted.classes)
+    np.testing.assert_allclose(totals.mass, wanted.mass)
+    np.testing.assert_allclose(totals.counts, wanted.counts)
+    np.testing.assert_array_equal(found.content.ends, expected.content.ends)
     np.testing.assert_allclose(found.content.scale_gamma, expected.content.scale_gamma)
     if not limit:
         assert found.sample is None
@@ -79,8 +78,8 @@ def test_centres_of_a_clusterer_without_them_are_means():
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
 def test_arrays_are_the_sample(storage):
     X = np.random.default_rng(0).integers(0, 3, (80, 2)).astype(float)
-    sample = Sample.of(RowSample.draw(storage(X), np.ones(80), 7, 5))
-    found = Sample.from_arrays(sample.as_arrays())
+    sample = RowSample.draw(storage(X), np.ones(80), 7, 5)
+    found = RowSample.from_arrays(sample.as_arrays())
     assert (found.rows != sample.rows).sum() == 0
     np.testing.assert_array_equal(found.hashes, sample.hashes)
     assert found.limit == 5

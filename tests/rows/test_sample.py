@@ -20,7 +20,7 @@ def drawn_in_parts(X, weight, edges, limit, seed=7):
     sample = None
     for first, last in pairwise(edges):
         part = RowSample.draw(X[first:last], weight[first:last], seed, limit)
-        sample = part if sample is None else sample.merged(part)
+        sample = part if sample is None else sample.merge(part)
     return sample
 
 

@@ -7,7 +7,8 @@ import shutil
 
 import numpy as np
 import pytest
-from sklearn.pipeline import Pipeline
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
 
 from localsvm import ClusteredSVC
 from localsvm.data import TableEncoder
@@ -39,6 +40,23 @@ def test_page_knows_the_columns_and_their_usual_values():
     assert columns["age"]["usual"] == people()[0]["age"].median()
     assert re.fullmatch(r"202\d-\d\d-\d\d", columns["moved"]["usual"])
     assert page["classes"] == ["no", "yes"]
+
+
+def test_page_knows_columns_of_codes():
+    table, happy = people()
+    share = np.array(["0%", "1 - 10%", "11% up"])[np.arange(300) % 3]
+    encoder = TableEncoder(kinds={"note": "text"}, encoding="codes")
+    model = make_pipeline(encoder, SimpleImputer(), ClusteredSVC(4, random_state=0))
+    model.fit(table.assign(share=share), happy)
+    page = known(client_of(model).get("/").text)
+    columns = {column["name"]: column for column in page["columns"]}
+    assert list(columns) == ["age", "town", "member", "moved", "note", "share"]
+    assert set(columns["town"]["categories"]) == {"Bonn", "Kiel", "Ulm"}
+    assert columns["town"]["usual"] == table["town"].value_counts().index[0]
+    assert columns["share"]["categories"] == ["0%", "1 - 10%", "11% up"]
+    assert columns["age"]["usual"] == table["age"].median()
+    assert columns["member"]["usual"] is False
+    assert re.fullmatch(r"202\d-\d\d-\d\d", columns["moved"]["usual"])
 
 
 def test_page_begins_with_the_means_of_a_scaler():

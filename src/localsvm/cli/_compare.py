@@ -81,7 +81,7 @@ def compare(
     reading["read"] = [*reading["read"], *read.noted()]
     rows = read_labelled(data, drop=drop or [], **reading | {"where": where})
     check_classes(rows, reading["target"])
-    encoder = make_encoder(rows, kinds)
+    encoder = make_encoder(rows, kinds, estimator)
     if test is not None:
         train, kept = rows, leave_out(rows, read_labelled(test, **reading), encoder)
         screen.say(f"{test}: {kept.headline}")

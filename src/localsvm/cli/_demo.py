@@ -160,7 +160,7 @@ def _tell_rows(story: _Story) -> tuple[Table, Table]:
 
 def _fit(story: _Story, train: Table, seed: int, jobs: int) -> Fitted:
     estimator = make_estimator(AUTO, [], seed=seed, jobs=jobs)
-    model = make_model(estimator, make_encoder(train, {}))
+    model = make_model(estimator, make_encoder(train, {}, estimator))
     fitted = fit_on_all(model, train, story.screen)
     chosen = estimator.best_params_
     words = ", ".join(f"{name}={value!r}" for name, value in chosen.items())

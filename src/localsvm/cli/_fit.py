@@ -127,7 +127,7 @@ def fit(
     table = read_labelled(data, where=where, drop=drop or [], **labelled)
     check_classes(table, target)
     unseen = None if test is None else read_labelled(test, **labelled)
-    encoder = make_encoder(table, kinds)
+    encoder = make_encoder(table, kinds, estimator)
     model = make_model(estimator, encoder)
     kept = None if unseen is None else leave_out(table, unseen, encoder)
     tell_rows(table, screen)

@@ -12,11 +12,14 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from localsvm.cli._group import misuse
 from localsvm.cli._rows import naming
 from localsvm.cli._screen import Screen
 from localsvm.cli._split import split_rows
 from localsvm.cli._watch import watching
-from localsvm.data import DroppedColumn, Table, TableEncoder
+from localsvm.data import DroppedColumn, Table, TableEncoder, split_kind
+from localsvm.estimators import method_of
+from localsvm.exceptions import DataError
 from localsvm.inspect import REMEDY, Scores, cpu_seconds, score_model
 
 TABLE_STEP = "table"
@@ -48,19 +51,40 @@ class Fitted:
     chosen: tuple[str, ...] = ()
 
 
-def make_encoder(table: Table, kinds: Mapping[str, str]) -> TableEncoder | None:
+def make_encoder(
+    table: Table, kinds: Mapping[str, str], estimator: Any
+) -> TableEncoder | None:
     """Make an encoder that takes the table; None if its rows are sparse numbers.
 
-    It is fitted once to all rows, though later to parts of them, so that what is wrong
-    with a column is known at once, and by the number of the row in the table.
+    It gives what the estimator takes best. It is fitted once to all rows, though later
+    to parts of them, so that what is wrong with a column is known at once, and by the
+    number of the row in the table.
     """
     if sparse.issparse(table.X):
         return None
+    encoding = "codes" if _takes_codes(estimator) else "features"
+    _check_kinds(kinds, encoding, estimator)
     with naming(table.source):
-        encoder = TableEncoder(kinds=dict(kinds) or None).fit(table.X)
+        encoder = TableEncoder(kinds=dict(kinds) or None, encoding=encoding)
+        encoder.fit(table.X)
     # A part of the rows may not show that a column numbers them.
     encoder.kinds = {**kinds, **dict.fromkeys(_identifiers(encoder), "drop")} or None
     return encoder
+
+
+def _takes_codes(estimator: Any) -> bool:
+    method = method_of(estimator)
+    return method is not None and method.takes_codes
+
+
+def _check_kinds(kinds: Mapping[str, str], encoding: str, estimator: Any) -> None:
+    """Refuse kinds that the method cannot take."""
+    for name, kind in kinds.items():
+        try:
+            split_kind(kind, encoding)
+        except DataError as error:
+            method = type(estimator).__name__
+            misuse(f"--column-type {name}={kind}: not a kind for {method}; {error}.")
 
 
 def _identifiers(encoder: TableEncoder) -> list[str]:
@@ -147,7 +171,18 @@ def scores_text(scores: Scores) -> str:
 def _fit(model: Any, X: Any, y: Any, screen: Screen) -> None:
     name = type(final_step(model)).__name__
     with watching(screen, f"Fitting {name} to {X.shape[0]:,} rows"):
-        model.fit(X, y)
+        encoder = encoder_of(model)
+        if encoder is None or encoder.encoding == "features":
+            model.fit(X, y)
+        else:
+            _fit_to_codes(encoder, final_step(model), X, y)
+
+
+def _fit_to_codes(encoder: TableEncoder, estimator: Any, X: Any, y: Any) -> None:
+    """Fit the steps of a pipeline, the first of which tells the last one of codes."""
+    rows = encoder.fit_transform(X)
+    categorical = encoder.categorical_features_.tolist()
+    estimator.set_params(categorical_features=categorical).fit(rows, y)
 
 
 def _chosen(model: Any) -> dict[str, Any]:

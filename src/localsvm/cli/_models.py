@@ -10,7 +10,8 @@ from typing import Any
 from sklearn.base import is_classifier
 
 from localsvm.cli._fitting import encoder_of
-from localsvm.data import CategoryColumn, RowSketch, TableEncoder, TextColumn
+from localsvm.cli._rows import STRING_KINDS
+from localsvm.data import RowSketch, TableEncoder
 from localsvm.exceptions import DataError
 from localsvm.export import load_file
 
@@ -62,8 +63,7 @@ class Model:
     def _string_columns(self) -> list[str]:
         """Columns that must not be taken for numbers, though they may look so."""
         columns = self.encoder.columns_ if self.encoder else ()
-        kinds = (CategoryColumn, TextColumn)
-        names = [column.name for column in columns if isinstance(column, kinds)]
+        names = [column.name for column in columns if column.kind in STRING_KINDS]
         if self.target is not None and self.fitted.classes_.dtype.kind in "OU":
             names.append(self.target)
         return names

@@ -54,8 +54,8 @@ ColumnTypeOption = Annotated[
     typer.Option(
         "--column-type",
         metavar="COLUMN=TYPE",
-        help="Treat a column as number, category, date, text, boolean or drop. A date "
-        "may have a format, as date:%d/%m/%Y. Repeatable.",
+        help="Treat a column as number, category, ordered, date, text, boolean or "
+        "drop. A date may have a format, as date:%d/%m/%Y. Repeatable.",
         rich_help_panel=DATA,
     ),
 ]

@@ -16,6 +16,8 @@ from localsvm.data import Table, read_batches, read_table, split_kind
 from localsvm.exceptions import DataError
 
 _MOST_CLASSES_PER_ROW = 0.5
+# Columns that are read as strings, even if they look like numbers.
+STRING_KINDS = ("category", "ordered", "text")
 
 
 def read_rows(
@@ -107,5 +109,5 @@ def as_strings(kinds: Mapping[str, str]) -> list[str]:
     return [
         name
         for name, kind in kinds.items()
-        if kind in ("category", "text") or split_kind(kind)[1]
+        if kind in STRING_KINDS or split_kind(kind)[1]
     ]

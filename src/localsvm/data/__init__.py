@@ -4,13 +4,22 @@ from localsvm.data._batches import read_batches
 from localsvm.data._benchmarks import Benchmark, benchmark_names, load_benchmark
 from localsvm.data._columns._booleans import BooleanColumn, as_truth as as_truth
 from localsvm.data._columns._categories import CategoryColumn
+from localsvm.data._columns._codes._categories import CodeColumn
+from localsvm.data._columns._codes._dates import (
+    FIRST_WEEKDAY as FIRST_WEEKDAY,
+    MILLISECONDS_OF_DAY as MILLISECONDS_OF_DAY,
+    MILLISECONDS_OF_HOUR as MILLISECONDS_OF_HOUR,
+    CalendarColumn,
+)
+from localsvm.data._columns._codes._numbers import RawBooleanColumn, RawNumberColumn
+from localsvm.data._columns._codes._ordered import OrderedColumn
 from localsvm.data._columns._column import Column, DroppedColumn
 from localsvm.data._columns._dates import (
     DAYS_OF_WEEK as DAYS_OF_WEEK,
     DAYS_OF_YEAR as DAYS_OF_YEAR,
     DateColumn,
 )
-from localsvm.data._columns._kinds import split_kind as split_kind
+from localsvm.data._columns._kinds import KINDS as KINDS, split_kind as split_kind
 from localsvm.data._columns._numbers import NumberColumn
 from localsvm.data._columns._text import TextColumn
 from localsvm.data._columns._values import (
@@ -45,12 +54,17 @@ from localsvm.data._tasks import benchmark_file, load_task, task_names
 __all__ = [
     "Benchmark",
     "BooleanColumn",
+    "CalendarColumn",
     "CategoryColumn",
+    "CodeColumn",
     "Column",
     "DateColumn",
     "DroppedColumn",
     "NumberColumn",
+    "OrderedColumn",
     "Overlap",
+    "RawBooleanColumn",
+    "RawNumberColumn",
     "RowSketch",
     "Table",
     "TableEncoder",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -21,9 +19,14 @@ from localsvm._checks import (
 from localsvm._extras import require
 from localsvm.data._columns._blocks import join_dense, join_sparse
 from localsvm.data._columns._column import Column, LearningOptions
-from localsvm.data._columns._kinds import KINDS, find_kind, split_kind
-from localsvm.data._columns._suspicions import with_doubts
-from localsvm.data._frames import absent_columns, as_frame, duplicates
+from localsvm.data._columns._kinds import KINDS
+from localsvm.data._columns._learning import check_kinds, learn_columns
+from localsvm.data._frames import (
+    absent_columns,
+    as_frame,
+    check_distinct,
+    distinct_names,
+)
 from localsvm.exceptions import DataError
 
 _DENSEST = 0.25
@@ -57,33 +60,70 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     Where values are missing at ``fit``, one more feature says so.
 
+    With ``encoding="codes"`` nothing is scaled and what is missing is NaN, for
+    estimators that learn bins and ranks themselves:
+
+    ========  ==============================================  =========================
+    kind      columns                                         features
+    ========  ==============================================  =========================
+    number    as above                                        the number
+    boolean   as above                                        1 or 0
+    category  categorical types; all strings but the          a code from 0 on, the most
+              following                                       frequent value first; the
+                                                              last is for rare and new
+                                                              values
+    ordered   strings and categories that repeat, begin with  that number
+              numbers that differ, and are at least three,
+              such as "1 - 10%"
+    date      as above                                        the day since 1970, day of
+                                                              year, weekday; the hour if
+                                                              there are times
+    text      strings that do not repeat and mostly have      as above
+              several words
+    drop      as above; categories without a frequent value   none
+    ========  ==============================================  =========================
+
+    Strings repeat if at most 20 of them differ, or if they occur five times each on
+    average. A number may follow at most three other characters; strings of digits alone
+    are categories.
+
     Parameters
     ----------
     kinds : dict of str to str, default=None
         Kind of columns by name, for instance ``{"zip": "category", "id": "drop"}``,
         instead of the one that is found. Columns without names are "x0", "x1" and so
         on. A "date" column may have dates such as 31/12/2024 if the order of day and
-        month is plain from its values; ``"date:%d/%m/%Y"`` names any format.
+        month is plain from its values; ``"date:%d/%m/%Y"`` names any format. "ordered"
+        needs ``encoding="codes"``.
     min_frequency : int, default=3
         A category that occurs less often at ``fit`` is pooled with the other rare ones.
     max_categories : int, default=100
         Most categories with a feature of their own; the less frequent ones are pooled.
+        Codes have no such limit.
     text_components : int, default=20
         Most features of a column of text.
     sparse_output : bool or "auto", default="auto"
         Whether ``transform`` gives a CSR array. "auto" does so from 200 features on, if
-        at least three quarters of the entries are 0.
+        at least three quarters of the entries are 0. Codes are dense.
     dtype : {"float64", "float32"}, default="float64"
         Type of the output.
+    encoding : {"features", "codes"}, default="features"
+        "features" suits any estimator. "codes" suits those that take NaN, and are told
+        by ``categorical_features_`` which numbers have no order.
 
     Attributes
     ----------
     columns_ : tuple of Column
         What was learnt of each column, in order: a frozen dataclass of plain data,
         :class:`NumberColumn`, :class:`BooleanColumn`, :class:`CategoryColumn`,
-        :class:`DateColumn`, :class:`TextColumn` or :class:`DroppedColumn`.
+        :class:`DateColumn`, :class:`TextColumn` or :class:`DroppedColumn`; of codes
+        :class:`RawNumberColumn`, :class:`RawBooleanColumn`, :class:`CodeColumn`,
+        :class:`OrderedColumn`, :class:`CalendarColumn` or the latter two.
     column_of_feature_ : ndarray of shape (n_features_out,)
         Number of the column that each feature comes from.
+    categorical_features_ : ndarray of bool of shape (n_features_out,)
+        Which features are codes; pass it to the estimator. ``level_names`` of the
+        column are their names.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
         Only if the columns have names.
@@ -100,7 +140,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     another kind, is an error that names it. A category not seen at ``fit`` counts as a
     rare one, or has zeros alone if none was rare. A missing value in a column that had
     none is filled with the median (number, date), 0.5 (boolean), zeros (text), or is a
-    new category.
+    new category. As a code, a new category counts as a rare one, and whatever is
+    missing is NaN, whether values were missing at ``fit`` or not.
 
     Time zones become UTC. Infinite numbers, and those 1e15 standard deviations from the
     mean, are refused.
@@ -108,8 +149,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Three things raise a warning unless ``kinds`` names the column. Identifier-like
     columns are left out, because a model can only memorise them: integers that all
     differ in a range where chance would repeat some, and strings without blanks that
-    all differ. Strings that look like numbers, or like dates in an order that is not
-    known, stay category or text.
+    all differ; of codes also categories without a frequent value. Strings that look
+    like numbers, or like dates in an order that is not known, stay category or text.
+
+    Codes go by frequency, equally frequent ones by name. So they depend neither on the
+    order of the rows nor, but for equally frequent ones, on the names.
 
     The cost is O(n) per column, and for text O(characters of the distinct values); one
     million rows of six numbers and eight categories take a few seconds.
@@ -124,6 +168,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ['age', 'age=(missing)', 'sex=f', 'sex=m']
     >>> encoder.transform(pd.DataFrame({"sex": ["m"], "age": [40]}))
     array([[0., 0., 0., 1.]])
+    >>> encoder = TableEncoder(min_frequency=1, encoding="codes").fit(X)
+    >>> encoder.transform(X)
+    array([[30.,  1.],
+           [50.,  0.],
+           [nan,  0.]])
+    >>> encoder.categorical_features_
+    array([False,  True])
+    >>> encoder.columns_[1].level_names
+    ('f', 'm', '(other)')
     """
 
     def __init__(
@@ -135,6 +188,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         text_components: int = 20,
         sparse_output: bool | str = "auto",
         dtype: str = "float64",
+        encoding: str = "features",
     ) -> None:
         self.kinds = kinds
         self.min_frequency = min_frequency
@@ -142,6 +196,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.text_components = text_components
         self.sparse_output = sparse_output
         self.dtype = dtype
+        self.encoding = encoding
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the kind of each column, and its scale or categories.
@@ -175,7 +230,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Returns
         -------
         X_new : {ndarray, CSR array} of shape (n_samples, n_features_out)
-            Finite numbers.
+            Finite numbers; as codes, NaN where a value is missing.
         """
         check_is_fitted(self)
         values = self._check_columns(X, reset=False)
@@ -183,7 +238,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         blocks = [column.encode(each) for column, each in pairs]
         sizes = [column.n_features for column in self.columns_]
         join = join_sparse if self._gives_sparse() else join_dense
-        return join(blocks, sizes, self.dtype)
+        with np.errstate(over="ignore"):
+            features = join(blocks, sizes, self.dtype)
+        self._check_precision(features)
+        return features
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the features.
@@ -200,7 +258,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         names = self._input_names(input_features)
         pairs = zip(names, self.columns_, strict=True)
-        return _distinct(
+        return distinct_names(
             [name + suffix for name, column in pairs for suffix in column.suffixes]
         )
 
@@ -213,7 +271,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             text_components=integer(1),
             sparse_output=one_of(True, False, "auto"),
             dtype=one_of("float64", "float32"),
+            encoding=one_of(*KINDS),
         )
+        if self.encoding == "codes" and self.sparse_output is True:
+            raise ValueError(
+                "sparse_output=True needs encoding='features': codes are dense. Got "
+                "encoding='codes'."
+            )
 
     def _check_columns(self, X: Any, *, reset: bool) -> list[Any]:
         """Values of each column, in the order of ``fit``."""
@@ -234,7 +298,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                     f"Found array with 0 feature(s) (shape={frame.shape}) while a "
                     "minimum of 1 is required by TableEncoder."
                 )
-            _check_distinct(list(frame.columns))
+            check_distinct(list(frame.columns))
             validate_data(self, frame, reset=reset, skip_check_array=True)
             return [frame.iloc[:, j] for j in range(frame.shape[1])]
         return self._columns_by_name(frame)
@@ -254,7 +318,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         absent = absent_columns(needed, names)
         if absent:
             raise DataError(f"The table {absent}")
-        _check_distinct([name for name in names if name in set(needed)])
+        check_distinct([name for name in names if name in set(needed)])
         labels = dict(zip(names, frame.columns, strict=True))
         # A column that gives no feature may be absent; it only has to have a length.
         return [
@@ -264,46 +328,40 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _learn(self, values: list[Any]) -> None:
         options = LearningOptions(
-            self.min_frequency, self.max_categories, self.text_components
+            self.min_frequency,
+            self.max_categories,
+            self.text_components,
+            encoding=self.encoding,
         )
         names = [str(name) for name in self._input_names(None)]
-        kinds = self._check_kinds(names)
-        columns: list[Column] = []
-        for name, each in zip(names, values, strict=True):
-            found = kinds.get(name) or find_kind(name, each, self.max_categories)
-            kind, date_format = split_kind(found)
-            chosen = replace(options, date_format=date_format)
-            column = KINDS[kind].learn(name, each, chosen)
-            columns.append(column if name in kinds else with_doubts(each, column))
-        numbers = np.arange(len(columns))
-        self.column_of_feature_ = np.repeat(numbers, [c.n_features for c in columns])
-        if not len(self.column_of_feature_):
+        kinds = check_kinds(self.kinds, names, self.encoding)
+        columns = learn_columns(names, values, kinds, options)
+        if not any(column.n_features for column in columns):
             raise DataError(
                 f"No column tells rows apart: found n_samples={len(values[0])} and "
                 f"{len(columns)} columns that are constant, empty, dropped or "
                 "identifiers."
             )
-        self.columns_ = tuple(columns)
+        self._set_columns(columns)
 
-    def _check_kinds(self, names: list[str]) -> dict[str, str]:
-        kinds = dict(self.kinds or {})
-        absent = absent_columns(list(kinds), names)
-        if absent:
-            raise DataError(
-                f"{{remedy}} is not possible: the table {absent}",
-                parameter="kinds",
-                value={name: kinds[name] for name in kinds if name not in names},
-            )
-        for name, kind in kinds.items():
-            try:
-                split_kind(str(kind))
-            except DataError as error:
-                raise DataError(
-                    f"{{remedy}} is not known; {error}.",
-                    parameter="kinds",
-                    value={name: kind},
-                ) from None
-        return kinds
+    def _set_columns(self, columns: tuple[Column, ...]) -> None:
+        """Keep columns, and what follows from them."""
+        self.columns_ = columns
+        sizes = [column.n_features for column in columns]
+        self.column_of_feature_ = np.repeat(np.arange(len(columns)), sizes)
+        is_code = np.array([bool(column.level_names) for column in columns])
+        self.categorical_features_ = np.repeat(is_code, sizes)
+
+    def _check_precision(self, features: Any) -> None:
+        """Refuse numbers that are as they were, and too large for float32."""
+        if self.encoding == "features" or not np.isinf(features).any():
+            return
+        row, feature = np.argwhere(np.isinf(features))[0]
+        name = self.columns_[self.column_of_feature_[feature]].name
+        raise DataError(
+            f"Column {name!r} has a number in row {row} (the first is 0) that is too "
+            "large for dtype='float32'; expected less than 3.4e38. Use dtype='float64'."
+        )
 
     def _input_names(self, input_features: Any) -> NDArray[Any]:
         names = getattr(self, "feature_names_in_", None)
@@ -322,6 +380,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return given
 
     def _gives_sparse(self) -> bool:
+        if self.encoding == "codes":
+            return False
         if self.sparse_output != "auto":
             return bool(self.sparse_output)
         n_features = len(self.column_of_feature_)
@@ -334,26 +394,3 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
-
-
-def _check_distinct(names: list[Any]) -> None:
-    twice = duplicates(names)
-    if twice:
-        raise DataError(
-            f"The table has several columns named {', '.join(map(repr, twice[:5]))}; "
-            "expected names that differ. Rename or drop them."
-        )
-
-
-def _distinct(names: list[str]) -> NDArray[Any]:
-    """Names with a number after those that occurred before."""
-    counts: Counter[str] = Counter()
-    taken = set(names)
-    for place, name in enumerate(names):
-        counts[name] += 1
-        if counts[name] > 1:
-            while (other := f"{name}#{counts[name]}") in taken:
-                counts[name] += 1
-            taken.add(other)
-            names[place] = other
-    return np.array(names, dtype=object)

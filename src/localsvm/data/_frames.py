@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from localsvm._extras import require
 from localsvm.exceptions import DataError
 
@@ -82,6 +85,30 @@ def close_names(name: str, names: Sequence[str]) -> list[str]:
 def duplicates(names: Sequence[str]) -> list[str]:
     """Names that occur more than once."""
     return [name for name, count in Counter(names).items() if count > 1]
+
+
+def check_distinct(names: list[Any]) -> None:
+    """Raise a DataError if names occur more than once."""
+    twice = duplicates(names)
+    if twice:
+        raise DataError(
+            f"The table has several columns named {', '.join(map(repr, twice[:5]))}; "
+            "expected names that differ. Rename or drop them."
+        )
+
+
+def distinct_names(names: list[str]) -> NDArray[Any]:
+    """Names with a number after those that occurred before."""
+    counts: Counter[str] = Counter()
+    taken = set(names)
+    for place, name in enumerate(names):
+        counts[name] += 1
+        if counts[name] > 1:
+            while (other := f"{name}#{counts[name]}") in taken:
+                counts[name] += 1
+            taken.add(other)
+            names[place] = other
+    return np.array(names, dtype=object)
 
 
 def _key(name: str) -> str:

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, stats
 
-from localsvm.data._columns._booleans import BooleanColumn, as_truth
+from localsvm.data._columns._booleans import as_truth
+from localsvm.data._columns._codes._dates import CalendarColumn
 from localsvm.data._columns._column import Column
 from localsvm.data._columns._dates import DateColumn
-from localsvm.data._columns._numbers import NumberColumn
 from localsvm.data._columns._values import as_days, as_numbers, factorize, label_of
 from localsvm.data._encoder import TableEncoder
 from localsvm.data._frames import as_frame
@@ -252,11 +252,11 @@ def _plain_hashes(values: Any) -> NDArray[np.uint64]:
 
 
 def _column_hashes(column: Column, values: Any) -> NDArray[np.uint64]:
-    if isinstance(column, NumberColumn):
+    if column.kind == "number":
         return _number_hashes(as_numbers(column.name, values))
-    if isinstance(column, BooleanColumn):
+    if column.kind == "boolean":
         return _number_hashes(as_truth(column.name, values))
-    if isinstance(column, DateColumn):
+    if isinstance(column, DateColumn | CalendarColumn):
         days = as_days(column.name, values, column.format)
         return _float_hashes(days, np.uint64)
     return _text_hashes(column.name, values)

@@ -8,13 +8,19 @@ from typing import Any
 import numpy as np
 
 from localsvm.data import (
+    KINDS,
     MOST_BYTES,
     MOST_PROBES,
     BooleanColumn,
+    CalendarColumn,
     CategoryColumn,
+    CodeColumn,
     DateColumn,
     DroppedColumn,
     NumberColumn,
+    OrderedColumn,
+    RawBooleanColumn,
+    RawNumberColumn,
     RowSketch,
     TableEncoder,
     TextColumn,
@@ -81,26 +87,59 @@ _COLUMN = Either(
         indicator=Flag(),
     ),
     drop=_column(
-        DroppedColumn, reason=Word("asked", "constant", "empty", "identifier")
+        DroppedColumn,
+        reason=Word("asked", "constant", "empty", "identifier", "rare"),
     ),
+    raw_number=_column(
+        RawNumberColumn,
+        median=Number(),
+        deviation=Number(0.0, above=True),
+        low=Number(),
+        high=Number(),
+        whole=Flag(),
+    ),
+    raw_boolean=_column(RawBooleanColumn),
+    code=_column(CodeColumn, levels=Several(Text())),
+    ordered=_column(
+        OrderedColumn,
+        levels=Several(Text()),
+        numbers=Several(Number()),
+        deviation=Number(0.0, above=True),
+    ),
+    calendar=_column(CalendarColumn, median=Number(), has_time=Flag(), format=Text()),
 )
 
 
 def _check(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
-    del model
     columns = values["columns_"]
     dims.bind("columns", len(columns), "columns_")
     if not any(column.n_features for column in columns):
         raise ValueError("columns_ gives no features.")
     for column in columns:
-        if isinstance(column, NumberColumn) and not _has_range(column):
+        if type(column) not in KINDS[model.encoding].values():
+            raise ValueError(
+                f"columns_ has a {type(column).__name__} for {column.name!r:.60}; "
+                f"encoding={model.encoding!r} has none."
+            )
+        is_number = isinstance(column, NumberColumn | RawNumberColumn)
+        if is_number and not _has_range(column):
             raise ValueError(
                 f"columns_ has the range {column.low} to {column.high} for "
                 f"{column.name!r:.60}; expected both ends in ascending order, or none."
             )
+        if isinstance(column, OrderedColumn) and not _is_in_order(column):
+            raise ValueError(
+                f"columns_ has {len(column.numbers)} numbers of {len(column.levels)} "
+                f"levels for {column.name!r:.60}; expected as many, ascending."
+            )
 
 
-def _has_range(column: NumberColumn) -> bool:
+def _is_in_order(column: OrderedColumn) -> bool:
+    in_order = list(column.numbers) == sorted(column.numbers)
+    return in_order and len(column.numbers) == len(column.levels)
+
+
+def _has_range(column: NumberColumn | RawNumberColumn) -> bool:
     """Whether the ends are in order, or both not known."""
     if column.low is None or column.high is None:
         return column.low is column.high
@@ -109,9 +148,7 @@ def _has_range(column: NumberColumn) -> bool:
 
 def _make(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
     vars(unfitted).update(values)
-    unfitted.column_of_feature_ = np.repeat(
-        np.arange(dims["columns"]), [column.n_features for column in values["columns_"]]
-    )
+    unfitted._set_columns(values["columns_"])
     return unfitted
 
 
@@ -147,7 +184,7 @@ SPECS = (
         TableEncoder,
         "transformer",
         {**COLUMNS, "columns_": Several(_COLUMN)},
-        left_out=frozenset({"column_of_feature_"}),
+        left_out=frozenset({"column_of_feature_", "categorical_features_"}),
         check=_check,
         make=_make,
         width=_width,

@@ -1,5 +1,10 @@
 """Estimators: one folder per family of methods; ``METHODS`` lists them."""
 
+from localsvm.estimators._additive import (
+    AdditiveSVC,
+    ColumnBins as ColumnBins,
+    ColumnEffect,
+)
 from localsvm.estimators._local import (
     BaseLocalSVC as BaseLocalSVC,
     GlobalModel as GlobalModel,
@@ -38,9 +43,12 @@ from localsvm.estimators._registry import (
     specs_of_family as specs_of_family,
 )
 from localsvm.estimators._staged import (
+    ColumnCode as ColumnCode,
     Preparation as Preparation,
     QuantileMap as QuantileMap,
     StagedSVC,
+    SumModel as SumModel,
+    SwitchModel as SwitchModel,
 )
 from localsvm.estimators._support_cluster import (
     ClusterMachine as ClusterMachine,
@@ -48,8 +56,10 @@ from localsvm.estimators._support_cluster import (
 )
 
 __all__ = [
+    "AdditiveSVC",
     "ClusteredSVC",
     "ClusteredSVCCV",
+    "ColumnEffect",
     "GeneralizationBound",
     "GradientMetric",
     "LocalSVC",

@@ -22,15 +22,16 @@ from localsvm._checks import (
     check_parameters,
     check_rows,
     check_sample_weight,
-    exact_range,
     level_of_caller,
     unchanged_on_failure,
     warn_if_unscaled,
 )
 from localsvm._clock import StageClock
+from localsvm._ranges import exact_range
 from localsvm._seeds import draw_seed, seeded_clone
 from localsvm.engine import (
     Blocks,
+    Labels,
     is_in_blocks,
     is_lazy,
     open_blocks,
@@ -40,6 +41,7 @@ from localsvm.engine import (
 from localsvm.estimators._metric import METRICS, fit_metric, in_columns, map_rows
 from localsvm.estimators._views import ViewMixin
 from localsvm.exceptions import DataError
+from localsvm.passes import Content
 from localsvm.rows import Rows
 from localsvm.solvers import Status
 
@@ -58,6 +60,9 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
     integer_features_: NDArray[np.bool_]
     # Whether columns of very different scales are worth a warning.
     _warns_of_scales = True
+    # Whether rows may be sparse, and whether NaN stands for a missing value.
+    _takes_sparse = True
+    _allows_nan = False
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -203,7 +208,7 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
     def _decide(self, X: Any) -> NDArray[Any]: ...
 
     def _check_training_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        X, y = check_rows(self, X, y)
+        X, y = self._check_rows(X, y)
         check_classification_targets(y)
         self.classes_, class_index = np.unique(y, return_inverse=True)
         weight = check_sample_weight(sample_weight, X)
@@ -217,6 +222,25 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
             penalty_weight,
             len(self.classes_),
         )
+
+    def _check_rows(self, X: Any, *y: Any, reset: bool = True) -> Any:
+        takes = {"accept_sparse": self._takes_sparse, "allow_nan": self._allows_nan}
+        return check_rows(self, X, *y, reset=reset, **takes)
+
+    def _accept(self, content: Content | None, blocks: Blocks) -> Labels:
+        """Check what rows in memory are checked for before the fit.
+
+        ``content`` is None where it was not looked at, as rows in memory are known.
+        """
+        if content is None:
+            return Labels(self.classes_, np.ones(len(self.classes_)))
+        classes, mass = content.totals.classes, content.totals.mass
+        if not blocks.is_in_memory:
+            content.require_weight()
+            self.classes_ = classes
+            self._penalty_weight(classes, np.arange(len(classes)), mass)
+            self._warn_of_scales(content.ends)
+        return Labels(self.classes_, self._class_weight(self.classes_, mass))
 
     def _warn_of_scales(self, X: Any) -> None:
         """Warn of columns that distances and penalties would not see."""
@@ -259,7 +283,7 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
                 "takes arrays, data frames and sparse matrices; predict and "
                 "decision_function take blocks as well."
             )
-        rows = check_rows(self, X, reset=False)
+        rows = self._check_rows(X, reset=False)
         return map_rows(getattr(self, "metric_", None), rows)
 
     def _touching(
@@ -279,7 +303,8 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = self._takes_sparse
+        tags.input_tags.allow_nan = self._allows_nan
         return tags
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from localsvm.estimators._additive import AdditiveSVC
 from localsvm.estimators._local import LocalSVC, LocalSVCCV, NeighborSVC
 from localsvm.estimators._mixture import MixtureSVC
 from localsvm.estimators._reduced import ReducedSVC
@@ -47,6 +48,9 @@ class MethodInfo:
         memory.
     has_regions : bool, default=True
         Whether it has a table of regions.
+    takes_codes : bool, default=False
+        Whether it takes missing values (NaN) and ``categorical_features``, so that a
+        table is best given to it as codes.
     onnx_refusal : str, default=""
         Why it cannot be exported to ONNX; empty if it can.
     is_command : bool, default=True
@@ -64,6 +68,7 @@ class MethodInfo:
     golden: str
     on_blocks: str = ""
     has_regions: bool = True
+    takes_codes: bool = False
     onnx_refusal: str = ""
     is_command: bool = True
     is_top_level: bool = True
@@ -89,6 +94,18 @@ METHODS = (
         reason="about the accuracy of a tuned RBF SVM; chooses everything",
         guide="staged",
         golden="staged-cells",
+    ),
+    MethodInfo(
+        name="additive",
+        estimator=AdditiveSVC,
+        family="additive",
+        need="a table, and to see what each column does",
+        reason="one exact table of effects per column; numbers, categories and missing "
+        "values as they are",
+        guide="additive",
+        golden="additive",
+        has_regions=False,
+        takes_codes=True,
     ),
     MethodInfo(
         name="clustered",

@@ -2,6 +2,7 @@
 
 from localsvm.inspect._border import Border, Shift
 from localsvm.inspect._changes import Change
+from localsvm.inspect._column_effects import ColumnEffectsDisplay
 from localsvm.inspect._confusion import ClassScore
 from localsvm.inspect._explain import explain
 from localsvm.inspect._explanation import (
@@ -27,6 +28,7 @@ __all__ = [
     "Change",
     "ClassScore",
     "ColumnContribution",
+    "ColumnEffectsDisplay",
     "Contribution",
     "Estimate",
     "Explanation",

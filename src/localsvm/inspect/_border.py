@@ -65,7 +65,9 @@ class Border:
     label : label
         Class that is predicted for it.
     distance : float
-        Euclidean distance between the rows, in the features of the estimator.
+        Euclidean distance between the rows, in the features of the estimator; if these
+        are codes of a table, in standard deviations of numbers, another category or
+        boolean counting as one.
     point : ndarray of shape (n_features,)
         Its features.
     is_exact : bool
@@ -134,6 +136,7 @@ def describe_border(space: RowSpace, function: LocalFunction, state: States) -> 
     region = int(space.view.regions(point[np.newaxis])[0]) if has_region else None
     is_exact = (
         not function.is_curved
+        and not space.columns.have_units
         and distance <= (1 + _ROUNDING) * function.distance()
         and np.allclose(space.view.slopes(point), function.slopes)
     )

@@ -42,7 +42,8 @@ class Change(NamedTuple):
     label : label
         Class that is predicted then.
     distance : float
-        Size of the change in the features of the estimator.
+        Size of the change in the features of the estimator; if these are codes of a
+        table, in standard deviations of a number, and one for a category or boolean.
     """
 
     name: str

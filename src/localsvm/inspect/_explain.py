@@ -67,6 +67,9 @@ def explain(
     A kernel SVM, or a mixture, is explained by its gradient at x, which shows how the
     decision changes near x; the intercept makes up for the rest of the decision value.
 
+    :class:`~localsvm.AdditiveSVC` is a sum of one table entry per feature; these are
+    the contributions, and there are no weights.
+
     Linear SVMs are linear at x once the regions of x are known. With soft assignment
     their weights change with x, too: the explanation says what the decision value is
     made of, not how it would change far from x.
@@ -162,6 +165,8 @@ class _Explainer:
         present = self.region_weights[row] != 0
         found = self._what_if(row, function) if with_border else WhatIf()
         counts = self._class_counts(row, function.region)
+        effects = self.view.effects(self.rows[[row]])
+        parts = coef * function.x if effects is None else effects[0, task]
         return Explanation(
             predicted_class=self.labels[row],
             decision_value=float(value),
@@ -173,12 +178,15 @@ class _Explainer:
             feature_names=self.opened.feature_names,
             values=function.x,
             coef=coef,
-            intercept=float(function.intercepts[task]),
-            margin=_margin(function, classes),
-            is_gradient=function.is_curved,
+            intercept=float(
+                function.intercepts[task] if effects is None else value - parts.sum()
+            ),
+            margin=_margin(function, classes, has_scale=not self.opened.has_codes),
+            is_gradient=function.is_curved and effects is None,
+            effects=None if effects is None else parts,
             region_class_counts=counts,
             region_accuracy=self.accuracies.get(function.region),
-            columns=self._columns(row, coef * function.x),
+            columns=self._columns(row, parts),
             **vars(found),
         )
 
@@ -246,13 +254,15 @@ class _Explainer:
         return tuple(map(ColumnContribution, names, values, sums.tolist()))
 
 
-def _margin(function: LocalFunction, classes: NDArray[Any]) -> Margin:
+def _margin(
+    function: LocalFunction, classes: NDArray[Any], *, has_scale: bool
+) -> Margin:
     others = np.delete(np.arange(len(classes)), function.label)
     runner_up = others[function.scores[others].argmax()]
     difference = function.scores[function.label] - function.scores[runner_up]
     slope = function.slopes[function.label] - function.slopes[runner_up]
     norm = float(np.linalg.norm(slope))
-    has_distance = norm > 0 and not function.has_votes
+    has_distance = norm > 0 and has_scale and not function.has_votes
     return Margin(
         classes[runner_up],
         float(difference),

@@ -65,7 +65,8 @@ class Margin(NamedTuple):
     distance : float or None
         From the row to the border with the runner-up if the linear function held that
         far: the difference, over the norm of the difference of weights. None where the
-        weights are zero, or classes are decided by votes.
+        weights are zero, classes are decided by votes, or features are codes of a
+        table, which have no common scale.
     """
 
     runner_up: Any
@@ -123,6 +124,9 @@ class Explanation:
     unknown_ranges : tuple of str
         Columns of numbers whose range in the training rows the model does not know:
         their changes may lie outside of it.
+    effects : ndarray of shape (n_features,) or None
+        What each feature adds, of a model that is a sum of tables; ``coef`` is zero
+        then.
 
     See Also
     --------
@@ -149,11 +153,12 @@ class Explanation:
     changes: tuple[Change, ...] = ()
     unknown_ranges: tuple[str, ...] = ()
     has_all_rows: bool = False
+    effects: NDArray[np.float64] | None = None
 
     @property
     def contributions(self) -> NDArray[np.float64]:
-        """Weight times value of each feature."""
-        return self.coef * self.values
+        """What each feature adds: its effect, or weight times value."""
+        return self.coef * self.values if self.effects is None else self.effects
 
     @property
     def positive_class(self) -> Any:

@@ -52,6 +52,11 @@ def _sign_words(found: Explanation) -> str:
 def _region_words(found: Explanation) -> str:
     rows = "row" if found.n_region_rows == 1 else "rows"
     total = float(np.abs(found.region_weights).sum())
+    if found.effects is not None:
+        return (
+            "one table of effects per feature, fitted to "
+            f"{found.n_region_rows} training {rows}"
+        )
     if found.has_all_rows:
         words = [f"one SVM fitted to all {found.n_region_rows} training {rows}"]
     elif len(found.regions):
@@ -179,13 +184,16 @@ def _feature_table(found: Explanation) -> list[str]:
     top = found.top()
     sums = _sums(found, [entry.contribution for entry in top], len(found.coef))
     width = max(len(name) for name in [*(entry.name for entry in top), *sums])
-    blank = " " * 22
+    has_weights = found.effects is None
+    blank = " " * (22 if has_weights else 11)
+    weights = [f"{entry.weight:>+11.4f}" if has_weights else "" for entry in top]
+    title = f"{'weight':>11}" if has_weights else ""
     return [
-        f"{'feature':<{width}}{'value':>11}{'weight':>11}{'contribution':>14}",
+        f"{'feature':<{width}}{'value':>11}{title}{'contribution':>14}",
         *(
-            f"{entry.name:<{width}}{entry.value:>11.4g}{entry.weight:>+11.4f}"
+            f"{entry.name:<{width}}{entry.value:>11.4g}{weight}"
             f"{entry.contribution:>+14.4f}"
-            for entry in top
+            for entry, weight in zip(top, weights, strict=True)
         ),
         *(f"{name:<{width}}{blank}{total:>+14.4f}" for name, total in sums.items()),
     ]

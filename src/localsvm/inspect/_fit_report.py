@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from textwrap import wrap
 from typing import Any, Self
 
@@ -16,6 +17,7 @@ _TITLE_WIDTH = 60
 # Stages of fits, by the keys of ``fit_report_``, for readers of a picture.
 _STAGES = {
     "assign": "assign rows to regions",
+    "bins": "find the bins",
     "cells": "fit the cells",
     "check": "check all rows",
     "choose": "choose parameters",
@@ -109,9 +111,12 @@ class FitReportDisplay:
         seconds = {
             name: float(value)
             for name, value in report.items()
-            if not isinstance(value, str)
+            if isinstance(value, Real)
         }
-        words = {name: value for name, value in report.items() if name not in seconds}
+        # Whatever else a report holds, such as losses by penalty, is not drawn.
+        words = {
+            name: value for name, value in report.items() if isinstance(value, str)
+        }
         return cls(
             seconds=seconds, facts=words | _facts(fitted), name=type(fitted).__name__
         ).plot(ax, **plot_options)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,12 @@ from numpy.typing import NDArray
 from localsvm.data import (
     BooleanColumn,
     CategoryColumn,
+    CodeColumn,
+    Column,
     NumberColumn,
+    OrderedColumn,
+    RawBooleanColumn,
+    RawNumberColumn,
     TableEncoder,
     close_names,
 )
@@ -48,6 +54,8 @@ class FreeNumber:
         Position in the base row.
     center, scale : float
         The base row holds ``(value - center) / scale``.
+    unit : float or None
+        Change that counts as one where features have no common scale; else None.
     """
 
     name: str
@@ -59,6 +67,7 @@ class FreeNumber:
     feature: int
     center: float = 0.0
     scale: float = 1.0
+    unit: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +83,15 @@ class FreeChoice:
         First feature in the base row.
     blocks : ndarray of shape (n_values, n_block_features)
         Features of each value.
+    sizes : ndarray of shape (n_values,) or None
+        Size of each change where features have no common scale; else None.
     """
 
     name: str
     values: tuple[Any, ...]
     first: int
     blocks: Floats
+    sizes: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -97,6 +109,13 @@ class FreeColumns:
     base: Floats
     numbers: tuple[FreeNumber, ...]
     choices: tuple[FreeChoice, ...] = ()
+
+    @property
+    def have_units(self) -> bool:
+        """Whether changes have sizes of their own, as features have no common scale."""
+        return any(number.unit is not None for number in self.numbers) or any(
+            choice.sizes is not None for choice in self.choices
+        )
 
 
 def fixed_columns(opened: OpenedModel, immutable: Any) -> frozenset[int]:
@@ -167,6 +186,10 @@ def free_columns(
     low, high, is_whole = _ranges(opened, base)
     known = np.isfinite(low)
     free = np.setdiff1d(np.flatnonzero(np.isfinite(base)), list(fixed))
+    is_code = getattr(opened.estimator, "is_categorical_", None)
+    if is_code is not None and len(is_code) == len(base):
+        # Nothing is known of codes without a table: no number is between two of them.
+        free = free[~is_code[free]]
     if len(free) > _MOST_NUMBERS and opened.steps is None:
         free = np.sort(free[np.argsort(-np.ptp(slopes, axis=0)[free])[:_MOST_NUMBERS]])
     numbers = [
@@ -191,27 +214,30 @@ def _of_table(
     first = 0
     for position, column in enumerate(encoder.columns_):
         block = base[first : first + column.n_features]
-        value = values[position]
-        if position in fixed:
-            pass
-        elif isinstance(column, NumberColumn):
-            number = _free_number(column, value, first)
-            numbers += [] if number is None else [number]
-        elif isinstance(column, BooleanColumn):
-            choices.append(_free_boolean(column, value, block, first))
-        elif isinstance(column, CategoryColumn):
-            choices.append(_free_category(column, value, block, first))
+        if position not in fixed and type(column) in _FREE:
+            found = _FREE[type(column)](column, values[position], block, first)
+            if isinstance(found, FreeNumber):
+                numbers.append(found)
+            elif found is not None:
+                choices.append(found)
         first += column.n_features
     return FreeColumns(base, tuple(numbers), tuple(choices))
 
 
-def _free_number(column: NumberColumn, value: Any, first: int) -> FreeNumber | None:
-    """Free a number of a table; None if it is missing or a duration."""
+def _as_finite(value: Any) -> float | None:
+    """Read a number of a table; None if it is missing or a duration."""
     try:
         number = float(value)
     except (TypeError, ValueError):
         return None
-    if not np.isfinite(number):
+    return number if np.isfinite(number) else None
+
+
+def _free_number(
+    column: NumberColumn, value: Any, block: Floats, first: int
+) -> FreeNumber | None:
+    number = _as_finite(value)
+    if number is None:
         return None
     likely = _LIKELY_DEVIATIONS * column.scale
     is_known = column.low is not None and column.high is not None
@@ -247,6 +273,74 @@ def _free_category(
     labels = [column.categories[code] for code in others]
     value = _MISSING if is_missing(value) else value
     return FreeChoice(column.name, (value, *labels), first, blocks)
+
+
+def _free_raw_number(
+    column: RawNumberColumn, value: Any, block: Floats, first: int
+) -> FreeNumber | None:
+    number = _as_finite(value)
+    if number is None:
+        return None
+    return FreeNumber(
+        column.name,
+        number,
+        column.low,
+        column.high,
+        column.whole,
+        True,
+        first,
+        unit=column.deviation,
+    )
+
+
+def _free_raw_boolean(
+    column: RawBooleanColumn, value: Any, block: Floats, first: int
+) -> FreeChoice:
+    others = [truth for truth in (False, True) if truth != block[0]]
+    own = _MISSING if is_missing(value) else bool(block[0])
+    return _coded_choice(column, (own, *others), block, np.array(others, float), first)
+
+
+def _free_code(column: CodeColumn, value: Any, block: Floats, first: int) -> FreeChoice:
+    others = [code for code in range(len(column.levels)) if code != block[0]]
+    own = _MISSING if is_missing(value) else value
+    labels = [column.levels[code] for code in others]
+    return _coded_choice(column, (own, *labels), block, np.array(others, float), first)
+
+
+def _free_ordered(
+    column: OrderedColumn, value: Any, block: Floats, first: int
+) -> FreeChoice:
+    numbers = np.array(column.numbers)
+    others = np.flatnonzero(numbers != block[0])
+    own = _MISSING if is_missing(value) else value
+    labels = [column.levels[place] for place in others]
+    found = _coded_choice(column, (own, *labels), block, numbers[others], first)
+    if np.isnan(block[0]):
+        return found
+    return replace(
+        found, sizes=np.abs(found.blocks[:, 0] - block[0]) / column.deviation
+    )
+
+
+def _coded_choice(
+    column: Column, values: tuple[Any, ...], block: Floats, others: Floats, first: int
+) -> FreeChoice:
+    """Choice of one feature, each change of which has the size one."""
+    blocks = np.concatenate([block, others])[:, np.newaxis]
+    sizes = np.minimum(np.arange(len(blocks)), 1).astype(np.float64)
+    return FreeChoice(column.name, values, first, blocks, sizes)
+
+
+_FREE: dict[type, Callable[..., FreeNumber | FreeChoice | None]] = {
+    NumberColumn: _free_number,
+    BooleanColumn: _free_boolean,
+    CategoryColumn: _free_category,
+    RawNumberColumn: _free_raw_number,
+    RawBooleanColumn: _free_raw_boolean,
+    CodeColumn: _free_code,
+    OrderedColumn: _free_ordered,
+}
 
 
 def _ranges(

@@ -63,6 +63,17 @@ class LocalView:
         n_classes = len(self.classes)
         return _with_first(coef, n_classes), _with_first(intercept, n_classes)
 
+    def effects(self, points: Any) -> Floats | None:
+        """Return what features add to scores, (n_points, n_classes, n_features).
+
+        None of models that are no sums over the features.
+        """
+        if not hasattr(self.estimator, "contributions"):
+            return None
+        parts = self.estimator.contributions(points)
+        tasks = parts[..., np.newaxis] if parts.ndim == 2 else parts
+        return _with_first(np.moveaxis(tasks, 2, 1), len(self.classes))
+
     def slopes(self, point: Floats) -> Floats:
         """Weights of the scores at one point, of shape (n_classes, n_features)."""
         return np.asarray(self.linear_functions(point[np.newaxis])[0][0])

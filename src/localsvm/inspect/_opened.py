@@ -15,7 +15,14 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from localsvm._extras import require
-from localsvm.data import BooleanColumn, NumberColumn, TableEncoder, as_frame
+from localsvm.data import (
+    BooleanColumn,
+    NumberColumn,
+    RawBooleanColumn,
+    RawNumberColumn,
+    TableEncoder,
+    as_frame,
+)
 from localsvm.inspect._labels import is_missing
 
 # Steps for which numbers may be names of categories.
@@ -26,6 +33,7 @@ _ENCODERS = (
     OrdinalEncoder,
     TargetEncoder,
 )
+_AS_THEY_ARE = (BooleanColumn, RawBooleanColumn, RawNumberColumn)
 
 
 @dataclass(frozen=True)
@@ -167,7 +175,7 @@ class OpenedModel:
             first = np.searchsorted(self.encoder.column_of_feature_, number)
             if isinstance(column, NumberColumn):
                 values[first] = column.center + column.scale * point[first]
-            elif isinstance(column, BooleanColumn):
+            elif isinstance(column, _AS_THEY_ARE):
                 values[first] = point[first]
         return values
 
@@ -176,6 +184,12 @@ class OpenedModel:
         """The table encoder at the start, whatever follows it."""
         first = None if self.steps is None else self.steps[0]
         return first if isinstance(first, TableEncoder) else None
+
+    @property
+    def has_codes(self) -> bool:
+        """Whether the table encoder gives codes, which have no common scale."""
+        encoder = self.first_encoder
+        return encoder is not None and encoder.encoding == "codes"
 
     @property
     def after_base(self) -> Pipeline | None:

@@ -10,17 +10,20 @@ import os
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
 from localsvm._threads import single_threaded_libraries
+from localsvm.data import TableEncoder
+from localsvm.exceptions import DataWarning
 from localsvm.inspect._labels import LabelCoding
 from localsvm.rows import stratified_order
 
@@ -115,6 +118,21 @@ class Course:
             rng.permutation(len(test_labels.true)),
             max_time,
         )
+
+    def for_peers(self, model: Any, X_train: Any, X_test: Any) -> Course:
+        """Give peers features of a table where the model takes codes of it."""
+        encoder = model[0] if isinstance(model, Pipeline) else None
+        if not isinstance(encoder, TableEncoder) or encoder.encoding == "features":
+            return self
+        kinds = dict(encoder.kinds or {})
+        # What is ordered for codes has no such order for features.
+        kinds |= {name: "category" for name in kinds if kinds[name] == "ordered"}
+        again = clone(encoder).set_params(encoding="features", kinds=kinds or None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            train = again.fit_transform(X_train)
+            test = again.transform(X_test)
+        return replace(self, train=_numbers(train), test=_numbers(test))
 
     def fit(self, peer: Contestant) -> Fitted:
         """Fit on ever more rows, until all are used or the next fit would take long."""

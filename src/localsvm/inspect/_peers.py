@@ -98,7 +98,8 @@ def compare_peers(  # noqa: PLR0913 - all but five have defaults and are keyword
     ----------
     model : fitted classifier or Pipeline
         It is not fitted again. The peers of a pipeline get the rows that its last step
-        gets, gradient boosting, too.
+        gets, gradient boosting, too; but where these are codes of a table, features of
+        it, since SVMs cannot take codes.
     X_train : {array-like, sparse matrix, data frame} of shape (n_train, n_features)
         Rows that the model was fitted on.
     y_train : array-like of shape (n_train,)
@@ -164,6 +165,7 @@ def compare_peers(  # noqa: PLR0913 - all but five have defaults and are keyword
     with stage(f"score {type(last).__name__}"):
         given, right = _score_given(last, course, fit_seconds)
     scores = [given]
+    course = course.for_peers(model, X_train, X_test)
     for peer in _contestants(last, course.train, sample, random_state):
         with stage(f"fit {peer.name}"):
             scores.append(_score_peer(peer, course, right))

@@ -87,6 +87,12 @@ class RowSpace:
             [number.is_whole for number in self.columns.numbers], dtype=bool
         )
 
+    @cached_property
+    def _units(self) -> Floats:
+        """Change of each free number that counts as one."""
+        units = [number.unit or number.scale for number in self.columns.numbers]
+        return np.array(units, dtype=float)
+
     @property
     def start(self) -> States:
         """The row itself."""
@@ -133,7 +139,16 @@ class RowSpace:
         return np.concatenate([np.empty((0, len(self.view.classes))), *found])
 
     def distances(self, states: States) -> Floats:
-        """Euclidean distance of each state from the row, in features."""
+        """Euclidean distance of each state from the row.
+
+        In features; or, where these have no common scale, in units of each column.
+        """
+        if self.columns.have_units:
+            moved = (states.numbers - self.own) / self._units
+            for choice, codes in zip(self.columns.choices, states.codes.T, strict=True):
+                assert choice.sizes is not None
+                moved = np.column_stack([moved, choice.sizes[codes]])
+            return np.asarray(np.linalg.norm(moved, axis=1))
         found = [np.linalg.norm(rows - self.x, axis=1) for rows in self._blocks(states)]
         return np.concatenate([np.empty(0), *found])
 
@@ -153,7 +168,8 @@ class RowSpace:
         step = np.where(step == 0, _STEP, step)
         codes = np.zeros((len(numbers), len(self.columns.choices)), dtype=np.intp)
         moved = self.features(States(self.own + np.diag(step), codes))
-        return sparse.csr_array((moved - self.x) / step[:, np.newaxis])
+        # What is missing stays missing.
+        return sparse.csr_array(np.nan_to_num(moved - self.x) / step[:, np.newaxis])
 
     def by_numbers(self, slopes: Floats) -> tuple[Floats, Floats]:
         """Slopes by free numbers, and the directions of steepest descent.
@@ -165,9 +181,11 @@ class RowSpace:
         Returns
         -------
         slopes, directions : ndarray of shape (n_slopes, n_numbers)
-            Directions are steepest per distance in the features, of columns that do not
-            share features.
+            Directions are steepest per distance, of columns that do not share features.
         """
+        if self.columns.have_units:
+            found = np.asarray((self._jacobian @ slopes.T).T)
+            return found, found * self._units**2
         squares = np.asarray(self._jacobian.multiply(self._jacobian).sum(axis=1))
         found = np.asarray((self._jacobian @ slopes.T).T)
         safe = np.where(squares > 0, squares, 1.0)

@@ -51,8 +51,7 @@ def kernel_matrix(
         matrix[block, : block.stop] = values
         matrix[:start, block] = values[:, :start].T
         square = matrix[block, block]
-        below = np.tril_indices(len(square), -1)
-        square[below[::-1]] = square[below]
+        np.copyto(square, square.T, where=~np.tri(len(square), dtype=np.bool_))
 
     with single_threaded_libraries():
         map_in_threads(fill_block, list(range(0, n_rows, _BLOCK_ROWS)), n_jobs)

@@ -5,6 +5,7 @@ from localsvm.passes._clusterer import (
     centers_for,
     cluster_centers,
 )
+from localsvm.passes._content import ClassTotals, Content
 from localsvm.passes._linear_problem import BlockDuals, BlockProblem
 from localsvm.passes._linear_solution import BlockEndings, BlockSolution, TaskState
 from localsvm.passes._linear_solver import (
@@ -14,12 +15,9 @@ from localsvm.passes._linear_solver import (
     working_bytes,
 )
 from localsvm.passes._survey import (
-    Content,
-    Sample,
     Survey,
     count_rows,
     find_median_gamma,
-    merge_moments,
     survey_block,
 )
 
@@ -30,15 +28,14 @@ __all__ = [
     "BlockProblem",
     "BlockSolution",
     "BlockSolver",
+    "ClassTotals",
     "Content",
-    "Sample",
     "Survey",
     "TaskState",
     "centers_for",
     "cluster_centers",
     "count_rows",
     "find_median_gamma",
-    "merge_moments",
     "rows_of_a_solve",
     "solve_together",
     "survey_block",

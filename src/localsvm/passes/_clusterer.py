@@ -125,7 +125,7 @@ class BlockClusterer:
             (fitted,) = blocks.map(_fit_to_block, self._clusterer, weigh, stage="fit")
             return fitted
         assert survey.sample is not None
-        return self._fit_outside(blocks, survey.sample.drawn, weigh)
+        return self._fit_outside(blocks, survey.sample, weigh)
 
     def _fit_outside(self, blocks: Blocks, sample: RowSample, weigh: Weigh) -> Any:
         if isinstance(self._clusterer, ParallelKMeans):

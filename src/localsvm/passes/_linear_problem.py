@@ -162,7 +162,7 @@ def run_pass(
                 left = deadline - time.time()
                 if left <= 0:
                     break
-                descent.options = replace(descent.options, max_time=left)
+                descent.limit_time(left)
             descent.look(rows, problem.places[block].start)
         descent.finish()
         del descent.duals

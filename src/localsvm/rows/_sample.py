@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from localsvm._record import Record
 from localsvm.rows._distinct import (
     distinct_rows,
     hash_rows,
@@ -20,7 +21,7 @@ _HASHES = 2.0**64
 
 
 @dataclass(frozen=True)
-class RowSample:
+class RowSample(Record):
     """The distinct rows with the smallest hashes, in the order of the hashes.
 
     The sample of the whole can be merged from those of its parts, whatever the parts.
@@ -61,7 +62,7 @@ class RowSample:
         largest = (float(self.hashes[-1]) + 1.0) / _HASHES
         return max(len(self.hashes), round((len(self.hashes) - 1) / largest))
 
-    def merged(self, other: RowSample) -> RowSample:
+    def merge(self, other: RowSample) -> RowSample:
         """Sample of both parts; copies of a row are one."""
         hashes, first, kind = np.unique(
             np.concatenate([self.hashes, other.hashes]),

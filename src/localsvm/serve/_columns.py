@@ -11,9 +11,14 @@ from sklearn.pipeline import Pipeline
 
 from localsvm.data import (
     BooleanColumn,
+    CalendarColumn,
     CategoryColumn,
+    CodeColumn,
     DateColumn,
     NumberColumn,
+    OrderedColumn,
+    RawBooleanColumn,
+    RawNumberColumn,
     TableEncoder,
 )
 
@@ -27,11 +32,11 @@ class InputColumn:
     Parameters
     ----------
     name : str
-    kind : {"number", "boolean", "category", "date", "text"}
+    kind : {"number", "boolean", "category", "ordered", "date", "text"}
     usual : value
         To begin with on the page; None if there is none.
     categories : tuple of str
-        Those that the model knows; of "category" only.
+        Those that the model knows; of "category" and "ordered" only.
     """
 
     name: str
@@ -75,16 +80,27 @@ def columns_of(model: Any) -> tuple[InputColumn, ...]:
 def _of_encoder(column: Any) -> InputColumn:
     if isinstance(column, NumberColumn):
         return InputColumn(column.name, column.kind, _short(column.fill))
+    if isinstance(column, RawNumberColumn):
+        return InputColumn(column.name, column.kind, _short(column.median))
     if isinstance(column, DateColumn):
-        day = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=round(column.fill))
-        return InputColumn(column.name, column.kind, day.date().isoformat())
+        return InputColumn(column.name, column.kind, _day(column.fill))
+    if isinstance(column, CalendarColumn):
+        return InputColumn(column.name, column.kind, _day(column.median))
+    if isinstance(column, CodeColumn | OrderedColumn):
+        usual = column.levels[0] if column.levels else None
+        return InputColumn(column.name, column.kind, usual, column.levels)
     if isinstance(column, CategoryColumn):
         categories = column.categories
         usual = categories[0] if categories else None
         return InputColumn(column.name, column.kind, usual, categories)
-    if isinstance(column, BooleanColumn):
+    if isinstance(column, BooleanColumn | RawBooleanColumn):
         return InputColumn(column.name, column.kind, False)
     return InputColumn(column.name, column.kind, "")
+
+
+def _day(days: float) -> str:
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=round(days))
+    return moment.date().isoformat()
 
 
 def _usual_numbers(model: Any) -> Any:

@@ -88,6 +88,10 @@ class SelectiveDescent:
     _waiting: list[_Chosen] = field(default_factory=list, init=False)
     _kept: _Chosen | None = field(default=None, init=False)
 
+    def limit_time(self, seconds: float) -> None:
+        """Let no later solve take longer."""
+        self.options = replace(self.options, max_time=seconds)
+
     def look(self, rows: CodedRows, first: int) -> None:
         """Compare a block whose duals begin at the place ``first``."""
         places = np.arange(first, first + rows.n_rows)

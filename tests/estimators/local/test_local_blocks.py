@@ -18,11 +18,9 @@ from localsvm.cluster import ShortListNeighbors
 from localsvm.data import load_benchmark, make_two_spirals
 from localsvm.engine import Batches, NotEnoughMemoryError, options
 from localsvm.estimators._local import (
-    blocks as _blocks,
     cells as _cells,
     cover as _cover,
 )
-from localsvm.rows._distinct import hash_rows
 
 MODEL = {"n_neighbors": 20, "random_state": 0}
 ATTRIBUTES = [
@@ -352,13 +350,6 @@ def test_a_cell_that_does_not_fit_is_refused(monkeypatch):
     )
     with pytest.raises(NotEnoughMemoryError, match=r"largest cell \(cell \d\) needs"):
         fit(batches(X, y))
-
-
-def test_distinct_rows_are_counted_by_their_hashes():
-    hashes = np.unique(hash_rows(np.arange(100_000.0)[:, np.newaxis], 0))
-    found = _blocks.count_distinct(hashes[:4096], 4096)
-    assert abs(found / 100_000 - 1) < 0.05
-    assert _blocks.count_distinct(hashes[:70], 4096) == 70
 
 
 @pytest.mark.parametrize("route", ["row", "center"])

@@ -18,7 +18,7 @@ from localsvm.engine import Block
 from localsvm.estimators import SoftmaxGate
 from localsvm.estimators._mixture import survey as _mixture_survey
 from localsvm.estimators._mixture.em.loop import surviving
-from localsvm.estimators._mixture.survey import HoldOut, survey_block
+from localsvm.estimators._mixture.survey import HoldOut, survey_mixture
 from mixture_models import MODELS, TIGHT
 from oracles import linear_svm, mixture
 
@@ -348,7 +348,7 @@ def test_rows_far_from_the_origin_have_a_scale(seed, storage):
     y = (X[:, 0] > 0).astype(int)
     far = MixtureSVC(3, random_state=0, em_max_iter=5).fit(storage(X + 1e9), y)
     scales = [
-        survey_block(
+        survey_mixture(
             Block(storage(rows), y, np.ones(200)), HoldOut(0.0, 0, 200), 0, 0
         ).scale
         for rows in (X, X + 1e9)

@@ -28,7 +28,7 @@ from localsvm.estimators._mixture.blocks import expectation
 from localsvm.estimators._mixture.em import loop as _mixture_em
 from localsvm.estimators._mixture.em.expert_passes import ExpertRows, PassSolver
 from localsvm.estimators._mixture.em.loop import BlockTargets, _expect_all
-from localsvm.estimators._mixture.survey import HoldOut, survey_block
+from localsvm.estimators._mixture.survey import HoldOut, survey_mixture
 from localsvm.rows import Rows
 from localsvm.solvers import GateRows, RowTargets
 from mixture_models import TIGHT
@@ -424,7 +424,7 @@ def test_blocks_far_from_the_origin_have_the_scale_of_all_rows():
     blocks = [
         Block(X[i : i + 100], y[i : i + 100], np.ones(100)) for i in (0, 100, 200)
     ]
-    found = [survey_block(block, HoldOut(0.0, 0, 300), 0, 100) for block in blocks]
+    found = [survey_mixture(block, HoldOut(0.0, 0, 300), 0, 100) for block in blocks]
     merged = found[0].merge(found[1]).merge(found[2])
     expected = np.square(X - X.mean(axis=0)).sum()
     assert merged.spread == pytest.approx(expected, rel=1e-6)

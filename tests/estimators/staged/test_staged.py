@@ -13,7 +13,7 @@ from localsvm.estimators._regional.leave_one_out import confidences
 from localsvm.estimators._staged import estimator as _staged
 from localsvm.estimators._staged.preparation import SCALINGS
 from localsvm.estimators._staged.setting import StageSizes
-from localsvm.estimators._staged.stages import typical_distance
+from localsvm.estimators._staged.terms.cells import typical_distance
 from localsvm.inspect import explain
 from localsvm.rows._distinct import distinct_rows
 from staged_data import GIVEN, SEED, make_rows

@@ -17,18 +17,26 @@ from localsvm.estimators._staged.evaluation import (
     selection_table,
 )
 from localsvm.estimators._staged.grid import Grid
-from localsvm.estimators._staged.search import (
+from localsvm.estimators._staged.setting import StagedSetting, StageSizes
+from localsvm.estimators._staged.switch.search import (
     _FULL_SHARE,
     _TRIAL_ROWS,
     _TRIAL_SHARE,
     _Search,
 )
-from localsvm.estimators._staged.setting import StagedSetting, StageSizes
-from localsvm.estimators._staged.trial import Trial
+from localsvm.estimators._staged.switch.trial import Trial
 from staged_data import GIVEN, make_options, make_rows, training_rows
 
 SETTING = StagedSetting("none", None, None, 1.0, 200, 2.0, 10.0, 0.0)
-COLUMNS = {"question", "n_rows", "n_held_out", "error", "seconds", "chosen"}
+COLUMNS = {
+    "question",
+    "n_rows",
+    "n_held_out",
+    "error",
+    "log_loss",
+    "seconds",
+    "chosen",
+}
 
 
 def fit_open(X, y, *names, **changes):
@@ -143,7 +151,7 @@ def test_given_values_are_tried_alone(name, value):
 
 def test_fully_open_choice_beats_its_first_setting():
     X, y = make_two_spirals(300, random_state=0)
-    model = StagedSVC(random_state=0).fit(X, y)
+    model = StagedSVC(join="switch", random_state=0).fit(X, y)
     X, y = make_two_spirals(300, random_state=1)
     assert model.score(X, y) > 0.9
     assert {"none", "standard", "quantile"} <= set(model.selection_["scaling"])

@@ -12,10 +12,10 @@ from localsvm.data import load_benchmark
 from localsvm.estimators._staged import (
     estimator as _staged,
     grid as _staged_grid,
-    search as _staged_choice,
     setting as _staged_setting,
 )
 from localsvm.estimators._staged.setting import StageSizes
+from localsvm.estimators._staged.switch import search as _staged_choice
 from staged_data import GIVEN, make_rows
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from localsvm import ClusteredSVC, StagedSVC
-from localsvm.estimators._staged import fit as _fit, trial as _trial
 from localsvm.estimators._staged.setting import MOST_PAIRED_CLASSES
-from localsvm.estimators._staged.stages import fit_first
+from localsvm.estimators._staged.switch import fit as _fit, trial as _trial
+from localsvm.estimators._staged.switch.fit import fit_first
 
 
 def make_classes(n_classes, n_samples):
@@ -40,7 +40,7 @@ def test_many_classes_take_a_dozen_first_stages_and_no_pairs(monkeypatch):
 def test_second_stage_is_offered_up_to_a_number_of_classes(n_more):
     X, y = make_classes(MOST_PAIRED_CLASSES + n_more, 300)
     tried = (
-        StagedSVC(random_state=0, scaling="none", gradient_metric=None)
+        StagedSVC(join="switch", random_state=0, scaling="none", gradient_metric=None)
         .fit(X, y)
         .selection_
     )

@@ -13,8 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from localsvm import StagedSVC
-from localsvm.estimators._staged import fit as _fit, trial as _trial
-from localsvm.estimators._staged.stages import fit_first
+from localsvm.estimators._staged.switch import fit as _fit, trial as _trial
+from localsvm.estimators._staged.switch.fit import fit_first
 from staged_data import GIVEN, make_rows
 
 LIMIT = 1000.0

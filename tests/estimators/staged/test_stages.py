@@ -8,21 +8,18 @@ import pytest
 from scipy import sparse
 
 from localsvm import StagedSVC
-from localsvm.estimators._staged import estimator as _staged, stages as _stages
+from localsvm.estimators._staged import estimator as _estimator
 from localsvm.estimators._staged.setting import (
     HardRows,
     SecondGrid,
     StagedSetting,
     StageSizes,
 )
-from localsvm.estimators._staged.stages import (
-    default_regions,
-    densified,
-    fit_first,
-    fit_second,
-    typical_distance,
-)
-from localsvm.estimators._staged.trial import score_second
+from localsvm.estimators._staged.switch.fit import fit_first, fit_second
+from localsvm.estimators._staged.terms import cells as _stages
+from localsvm.estimators._staged.terms.cells import densified, typical_distance
+from localsvm.estimators._staged.terms.regions import default_regions
+from localsvm.estimators._staged.terms.scores import score_kernels
 from staged_data import GIVEN, make_options, make_rows, training_rows
 
 SETTING = StagedSetting("none", None, None, 1.0, 50, 2.0, 10.0, 1.0)
@@ -127,7 +124,7 @@ def test_mislabelled_rows_do_not_take_over_the_second_stage(
     truth = (height > 0).astype(int)
     y = truth ^ ((np.abs(height) < width) & (rng.random(14_000) < 0.3))
     train, test = slice(12_000), slice(12_000, None)
-    monkeypatch.setattr(_staged, "StageSizes", partial(StageSizes, fewest_hard=100))
+    monkeypatch.setattr(_estimator, "StageSizes", partial(StageSizes, fewest_hard=100))
     noisy = {"cell_size": 500, "gamma_factor": 1.0, "kernel_C": 1.0, "n_regions": 20}
     model = StagedSVC(**GIVEN | noisy)
 
@@ -209,7 +206,7 @@ def test_trial_of_a_second_stage_is_its_fit(n_classes, cell_size):
     options = make_options(tol=0.001)
     grid = SecondGrid(cell_size, (1.0, 4.0), (1.0, 10.0, 100.0))
     train, held_out = rows.take(np.arange(200)), rows.X[200:]
-    scores = score_second(rows, 200, grid, options)
+    scores = score_kernels(rows, 200, grid, options)
     assert scores.shape == (6, 50, 1 if n_classes == 2 else 3)
     for score, (gamma_factor, kernel_C) in zip(
         scores,
@@ -229,13 +226,13 @@ def test_trial_of_a_second_stage_is_its_fit(n_classes, cell_size):
 def test_trial_in_cells_scores_each_setting_as_it_would_alone():
     rows = scaled_rows(250)
     options = make_options()
-    both = score_second(rows, 200, SecondGrid(50, (1.0, 4.0), (1.0, 10.0)), options)
+    both = score_kernels(rows, 200, SecondGrid(50, (1.0, 4.0), (1.0, 10.0)), options)
     assert both.shape == (4, 50, 1)
     for scores, (gamma_factor, kernel_C) in zip(
         both, [(1.0, 1.0), (1.0, 10.0), (4.0, 1.0), (4.0, 10.0)], strict=True
     ):
         grid = SecondGrid(50, (gamma_factor,), (kernel_C,))
-        (alone,) = score_second(rows, 200, grid, options)
+        (alone,) = score_kernels(rows, 200, grid, options)
         np.testing.assert_allclose(scores, alone, atol=0.15)
     assert np.abs(np.diff(both, axis=0)).max(axis=(1, 2)).min() > 0.2
 
@@ -247,7 +244,7 @@ def test_held_out_labels_do_not_change_a_trial(cell_size):
     other[200:] = 1 - other[200:]
     grid = SecondGrid(cell_size, (2.0,), (10.0,))
     scores = [
-        score_second(given, 200, grid, make_options())
+        score_kernels(given, 200, grid, make_options())
         for given in (rows, replace(rows, class_index=other))
     ]
     np.testing.assert_array_equal(*scores)

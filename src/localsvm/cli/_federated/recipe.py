@@ -15,6 +15,7 @@ from localsvm.cli._notes import training_notes
 from localsvm.cli._outputs import check_output, size_of
 from localsvm.cli._reading import AS_FOUND, Reading
 from localsvm.cli._rows import (
+    STRING_KINDS,
     as_strings,
     check_classes,
     column_kinds,
@@ -22,7 +23,7 @@ from localsvm.cli._rows import (
     read_labelled,
 )
 from localsvm.cli._screen import Screen, to_plain
-from localsvm.data import CategoryColumn, TableEncoder, TextColumn
+from localsvm.data import TableEncoder
 from localsvm.exceptions import DataError
 from localsvm.export import describe_file, load, save
 
@@ -51,9 +52,8 @@ class Recipe:
     @property
     def strings(self) -> list[str]:
         """Columns that are read as strings, even if they look like numbers."""
-        kinds = (CategoryColumn, TextColumn)
         columns = self.encoder.columns_
-        return [column.name for column in columns if isinstance(column, kinds)]
+        return [column.name for column in columns if column.kind in STRING_KINDS]
 
     @property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,18 +61,9 @@ class CategoryColumn(Column):
         missing = len(self.categories) if self.missing else other
         place = {category: code for code, category in enumerate(self.categories)}
         places = [place.get(label, other) for label in labels]
-        if len(codes) >= _FEWEST_ROWS and labels and set(places) == {other}:
-            self._warn_of_new_values(labels)
+        if labels and set(places) == {other}:
+            warn_of_new_values(self.name, len(codes), labels, self.categories)
         return OneHotBlock(np.array([*places, missing], dtype=np.intp)[codes])
-
-    def _warn_of_new_values(self, labels: list[str]) -> None:
-        warnings.warn(
-            f"Column {self.name!r} has no value that was seen at fit: found "
-            f"{', '.join(map(repr, labels[:3]))}, expected for instance "
-            f"{', '.join(map(repr, self.categories[:3]))}.",
-            UserWarning,
-            stacklevel=level_of_caller(),
-        )
 
     @classmethod
     def learn(
@@ -91,3 +83,18 @@ class CategoryColumn(Column):
         kept = [labels[code] for code in order if counts[code] >= options.min_frequency]
         kept = kept[: options.max_categories]
         return cls(name, tuple(sorted(kept)), missing, len(kept) < len(labels))
+
+
+def warn_of_new_values(
+    name: str, n_rows: int, found: Sequence[str], known: Sequence[str]
+) -> None:
+    """Warn that no value of a column is known, unless there are few rows."""
+    if n_rows < _FEWEST_ROWS:
+        return
+    warnings.warn(
+        f"Column {name!r} has no value that was seen at fit: found "
+        f"{', '.join(map(repr, found[:3]))}, expected for instance "
+        f"{', '.join(map(repr, known[:3]))}.",
+        UserWarning,
+        stacklevel=level_of_caller(),
+    )

@@ -17,6 +17,7 @@ class LearningOptions:
     max_categories: int
     text_components: int
     date_format: str = ""
+    encoding: str = "features"
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,11 @@ class Column(ABC):
         return len(self.suffixes)
 
     @property
+    def level_names(self) -> tuple[str, ...]:
+        """Names of the codes of a category, which is one feature; else nothing."""
+        return ()
+
+    @property
     def n_entries(self) -> int:
         """Most features of a row that are not 0."""
         return self.n_features
@@ -61,9 +67,9 @@ class DroppedColumn(Column):
     ----------
     name : str
         Name of the column.
-    reason : {"asked", "constant", "empty", "identifier"}
-        Why: ``kinds`` says so, all values are equal, all are missing, or each row has
-        a value of its own.
+    reason : {"asked", "constant", "empty", "identifier", "rare"}
+        Why: ``kinds`` says so, all values are equal, all are missing, each row has
+        a value of its own, or no value of a category is frequent enough for a code.
     """
 
     kind = "drop"

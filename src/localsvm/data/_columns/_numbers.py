@@ -16,7 +16,7 @@ from localsvm.exceptions import DataError
 
 _ROUNDING = 8 * np.finfo(np.float64).eps
 # The squares of such features, summed, still fit into single precision.
-_LARGEST = 1e15
+LARGEST = 1e15
 
 
 @dataclass(frozen=True)
@@ -112,10 +112,15 @@ def median_mean_deviation(
     with np.errstate(over="ignore", invalid="ignore"):
         center, scale = float(filled.mean()), float(filled.std())
     if not math.isfinite(scale):
-        raise _too_large(name, filled, filled)
+        raise too_large(name, filled, filled)
     if scale <= _ROUNDING * np.abs(filled).max():
         return fill, fill, 1.0
     return fill, center, scale
+
+
+def deviation_of(numbers: NDArray[np.float64]) -> float:
+    """Give the standard deviation of numbers of usual size, 1 if it is zero."""
+    return float(numbers.std()) or 1.0
 
 
 def standardize(
@@ -126,8 +131,8 @@ def standardize(
     filled = np.where(missing, fill, numbers) if missing.any() else numbers
     with np.errstate(over="ignore"):
         scaled = np.asarray((filled - center) / scale)
-    if not max(scaled.max(), -scaled.min()) <= _LARGEST:
-        raise _too_large(name, filled, scaled)
+    if not max(scaled.max(), -scaled.min()) <= LARGEST:
+        raise too_large(name, filled, scaled)
     return scaled
 
 
@@ -140,9 +145,10 @@ def with_indicator(
     return np.column_stack(features)
 
 
-def _too_large(
+def too_large(
     name: str, numbers: NDArray[np.float64], scaled: NDArray[np.float64]
 ) -> DataError:
+    """Error that names the value whose scaled one is largest."""
     row = int(np.argmax(np.abs(scaled)))
     return DataError(
         f"Column {name!r} has the value {float(numbers[row])!r} in row {row} (the "

@@ -11,6 +11,7 @@ import numpy as np
 
 from localsvm._checks import level_of_caller
 from localsvm.data._columns._column import Column, DroppedColumn
+from localsvm.data._columns._kinds import FEW_CATEGORIES, has_words
 from localsvm.data._columns._values import factorize, type_of
 from localsvm.exceptions import DataWarning
 
@@ -30,9 +31,9 @@ def with_doubts(values: Any, column: Column) -> Column:
     """Warn of a column whose kind was found, not given, if it is probably another one.
 
     A column that numbers or names its rows is dropped: integers that all differ though
-    their range is so small that chance would repeat some, or strings that all differ
-    and have no blanks. A category or text column is kept if most of its values look
-    like numbers or dates.
+    their range is so small that chance would repeat some, or more than 20 strings that
+    all differ and have no blanks. A category or text column is kept if most of its
+    values look like numbers or dates.
     """
     doubt, kept = None, column
     if isinstance(values, np.ndarray) or len(values) < _FEWEST_ROWS:
@@ -41,15 +42,18 @@ def with_doubts(values: Any, column: Column) -> Column:
         doubt = _doubt_of_strings(factorize(column.name, values)[1], column)
     if doubt is None and _is_identifier(values, column):
         doubt, kept = _left_out(column), DroppedColumn(column.name, "identifier")
+    elif _is_rare(column):
+        doubt = _too_rare(column)
     if doubt is not None:
         warnings.warn(doubt, stacklevel=level_of_caller())
     return kept
 
 
 def _is_identifier(values: Any, column: Column) -> bool:
-    if column.kind == "text":
+    if column.kind == "text" or column.level_names or _is_rare(column):
         codes, labels = factorize(column.name, values)
-        return len(labels) == len(codes) and not any(map(_has_words, labels))
+        all_differ = len(labels) == len(codes) > FEW_CATEGORIES
+        return all_differ and not any(map(has_words, labels))
     if column.kind != "number" or type_of(values) != "integer" or values.isna().any():
         return False
     span = int(values.max()) - int(values.min()) + 1
@@ -57,8 +61,17 @@ def _is_identifier(values: Any, column: Column) -> bool:
     return dense and bool(values.is_unique)
 
 
-def _has_words(label: str) -> bool:
-    return len(label.split()) > 1
+def _is_rare(column: Column) -> bool:
+    return isinstance(column, DroppedColumn) and column.reason == "rare"
+
+
+def _too_rare(column: Column) -> DataWarning:
+    return DataWarning(
+        f"Column {column.name!r} has no value that occurs min_frequency times, and is "
+        "left out: new rows will have new values. Keep it with {remedy}.",
+        parameter="kinds",
+        value={column.name: "text"},
+    )
 
 
 def _left_out(column: Column) -> DataWarning:
@@ -66,7 +79,7 @@ def _left_out(column: Column) -> DataWarning:
         f"Column {column.name!r} has a different value in every row, as an identifier "
         "has, and is left out: new rows will have new values. Keep it with {remedy}.",
         parameter="kinds",
-        value={column.name: column.kind},
+        value={column.name: "text" if _is_rare(column) else column.kind},
     )
 
 

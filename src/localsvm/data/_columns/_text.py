@@ -81,6 +81,7 @@ class TextColumn(Column):
         codes, labels = factorize(name, values)
         if not labels:
             return DroppedColumn(name, "empty")
+        codes, labels = _sorted(codes, labels)
         counts = _counts(labels, _SHORTEST, _LONGEST, _N_BUCKETS)
         components = _singular_vectors(counts, options.text_components)
         projected = counts @ components.T.astype(np.float64)
@@ -92,6 +93,21 @@ class TextColumn(Column):
             return DroppedColumn(name, "constant")
         indicator = bool((codes < 0).any())
         return cls(name, _SHORTEST, _LONGEST, components, center, scale, indicator)
+
+
+def _sorted(
+    codes: NDArray[np.intp], labels: list[str]
+) -> tuple[NDArray[np.intp], list[str]]:
+    """Put texts in alphabetical order, so that the order of the rows does not matter.
+
+    Singular vectors of texts in another order differ in signs, or in more where several
+    are equally strong.
+    """
+    order = sorted(range(len(labels)), key=labels.__getitem__)
+    place = np.empty(len(labels) + 1, dtype=np.intp)
+    place[order] = np.arange(len(labels))
+    place[-1] = -1
+    return place[codes], [labels[j] for j in order]
 
 
 def _counts(labels: list[str], shortest: int, longest: int, n_buckets: int) -> Any:

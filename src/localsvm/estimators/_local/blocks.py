@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from localsvm._checks import check_squares, column_range
 from localsvm.cluster import CellTree
 from localsvm.engine import Block, Labels, Record, Store
 from localsvm.estimators._local.fit import RowScale
-from localsvm.kernels import (
-    MEDIAN_ROWS,
-    Kernel,
-    entry_moments,
-    gamma_of_moments,
-    gamma_of_sample,
-)
-from localsvm.passes import merge_moments
-from localsvm.rows import hash_labelled, hash_rows, squared_norms
-
-_HASHES = 2.0**64
+from localsvm.kernels import MEDIAN_ROWS, Kernel, gamma_of_sample
+from localsvm.passes import Content, Survey, survey_block
+from localsvm.rows import RowSample, hash_labelled
 
 
 @dataclass(frozen=True)
@@ -32,126 +23,58 @@ class LocalSurvey(Record):
 
     Attributes
     ----------
-    n_rows, largest : int
-        Rows of all blocks, and of the largest.
-    classes, mass : ndarray of shape (n_classes,)
-        Labels, and the sums of their sample weights.
-    low, high : ndarray of shape (n_features,)
-        Smallest and largest entries.
-    n_sampled : int
-        Rows that are sampled, if there are as many.
-    hashes, sample : ndarray
-        The distinct rows of the smallest hashes.
-    moments : ndarray of shape (3,) or None
-        Weight, and what ``entry_moments`` gives; None without weight.
-    squares : float
-        Weighted sum of the squared norms.
+    rows : Survey
+        With a sample.
+    largest : int
+        Rows of the largest block.
     """
 
-    n_rows: int
+    rows: Survey
     largest: int
-    classes: NDArray[Any]
-    mass: NDArray[np.float64]
-    low: NDArray[Any]
-    high: NDArray[Any]
-    n_sampled: int
-    hashes: NDArray[np.uint64]
-    sample: NDArray[Any]
-    squares: float
-    moments: NDArray[np.float64] | None = None
 
-    def merge(self, other: Self) -> Self:
+    def merge(self, other: LocalSurvey) -> LocalSurvey:
         """Survey of the rows of both."""
-        both = self, other
-        classes, place = np.unique(
-            np.concatenate([each.classes for each in both]), return_inverse=True
-        )
-        hashes, chosen = np.unique(
-            np.concatenate([each.hashes for each in both]), return_index=True
-        )
-        sample = np.concatenate([each.sample for each in both])
-        moments = [each.moments for each in both if each.moments is not None]
-        if len(moments) == 2:
-            moments = [merge_moments(moments[0], moments[1], sample.shape[1])]
-        return type(self)(
-            n_rows=self.n_rows + other.n_rows,
-            largest=max(self.largest, other.largest),
-            classes=classes,
-            mass=np.asarray(
-                np.bincount(place, np.concatenate([each.mass for each in both])),
-                dtype=np.float64,
-            ),
-            low=np.minimum(self.low, other.low),
-            high=np.maximum(self.high, other.high),
-            n_sampled=self.n_sampled,
-            hashes=hashes[: self.n_sampled],
-            sample=sample[chosen[: self.n_sampled]],
-            squares=self.squares + other.squares,
-            moments=moments[0] if moments else None,
-        )
+        largest = max(self.largest, other.largest)
+        return LocalSurvey(self.rows.merge(other.rows), largest)
 
     @property
-    def n_distinct(self) -> float:
-        """Number of distinct rows, estimated by their hashes."""
-        return count_distinct(self.hashes, self.n_sampled)
+    def content(self) -> Content:
+        """Classes and columns."""
+        assert self.rows.content is not None
+        return self.rows.content
+
+    @property
+    def sample(self) -> RowSample:
+        """Distinct rows."""
+        assert self.rows.sample is not None
+        return self.rows.sample
 
     @property
     def scale(self) -> RowScale:
         """What "auto" and "scale" stand for; of kernels that keep Euclidean order."""
-        assert self.moments is not None
-        weight, mean, total = self.moments.tolist()
-        columns = len(self.low)
 
         def self_kernel(kernel: Kernel) -> float:
-            squares = self.squares / weight
+            squares = self.rows.squares / self.rows.weight
             if kernel.name == "linear":
                 return float(squares)
             return float(kernel.gamma * squares + kernel.coef0)
 
         return RowScale(
-            columns,
-            lambda: gamma_of_moments(mean, total, columns),
-            lambda: gamma_of_sample(self.sample[:MEDIAN_ROWS]),
+            len(self.content.low),
+            lambda: self.content.scale_gamma,
+            lambda: gamma_of_sample(self.sample.rows[:MEDIAN_ROWS]),
             self_kernel,
         )
 
 
-def survey_rows(block: Block, seed: int, n_sampled: int) -> LocalSurvey:
+def survey_cells(block: Block, seed: int, n_sampled: int) -> LocalSurvey:
     """Find classes, ranges of the columns and the rows of the smallest hashes."""
     if sparse.issparse(block.X):
         raise TypeError(
             "LocalSVC takes dense rows in blocks, found a sparse matrix; give "
             "arrays, or all rows in memory."
         )
-    check_squares(block.X)
-    weight = block.sample_weight
-    classes = np.unique(block.y)
-    low, high = column_range(block.X)
-    present = np.flatnonzero(weight > 0)
-    hashes, first = np.unique(hash_rows(block.X, seed)[present], return_index=True)
-    moments = None
-    if len(present):
-        moments = np.array([weight.sum(), *entry_moments(block.X, weight)])
-    return LocalSurvey(
-        n_rows=block.n_rows,
-        largest=block.n_rows,
-        classes=classes,
-        mass=np.array([weight[block.y == label].sum() for label in classes]),
-        low=low,
-        high=high,
-        n_sampled=n_sampled,
-        hashes=hashes[:n_sampled],
-        sample=block.X[present[first[:n_sampled]]],
-        squares=float((squared_norms(block.X) * weight).sum()),
-        moments=moments,
-    )
-
-
-def count_distinct(hashes: NDArray[np.uint64], n_sampled: int) -> float:
-    """Estimate the number of distinct rows by their hashes, which are spread evenly."""
-    if len(hashes) < n_sampled:
-        return float(len(hashes))
-    return (len(hashes) - 1) * _HASHES / (float(hashes[-1]) + 1.0)
+    return LocalSurvey(survey_block(block, seed, n_sampled), block.n_rows)
 
 
 @dataclass(frozen=True)

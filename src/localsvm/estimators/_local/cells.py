@@ -16,7 +16,7 @@ from localsvm.estimators._local.blocks import (
     Shuffle,
     Shuffled,
     shuffle_rows,
-    survey_rows,
+    survey_cells,
 )
 from localsvm.rows import merge_weights
 from localsvm.solvers import LocalModels
@@ -253,21 +253,21 @@ def cell_need(n_neighbors: int | str, n_assigned: int | None) -> MemoryNeed:
 def survey_blocks(blocks: Blocks, seed: int) -> LocalSurvey:
     """Learn what is to be known of all rows, and sample the distinct ones."""
     n_sampled = max(_FEWEST_SAMPLED, _SAMPLED_PER_BLOCK * blocks.n_blocks)
-    return blocks.reduce(survey_rows, seed, n_sampled, stage="sample")
+    return blocks.reduce(survey_cells, seed, n_sampled, stage="sample")
 
 
 def grow_tree(survey: LocalSurvey, n_neighbors: int) -> CellTree:
     """Cells about as large as the largest block, of which a worker can hold one."""
     largest = max(survey.largest, _NEIGHBORHOODS_PER_CELL * n_neighbors)
-    share = largest / survey.n_distinct
-    return CellTree.grow(survey.sample, share * len(survey.sample))
+    share = largest / survey.sample.n_distinct
+    return CellTree.grow(survey.sample.rows, share * len(survey.sample.rows))
 
 
-def require_room_for_rows(blocks: Blocks, n_distinct: float) -> None:
+def require_room_for_rows(blocks: Blocks, n_distinct: int) -> None:
     """Refuse to keep all distinct rows, and a tree of them, if they do not fit here."""
     blocks.require_memory_here(
         MemoryNeed(copies=1.0 + 8.0 / blocks.dtype.itemsize, bytes_per_row=50.0),
-        round(n_distinct),
+        n_distinct,
         "A model that keeps all rows (route='row')",
         "Use route='center', which keeps centres and support vectors alone, or allow "
         "more memory.",

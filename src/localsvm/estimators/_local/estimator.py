@@ -6,8 +6,6 @@ import time
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from localsvm._checks import (
     check_parameters,
     integer,
@@ -18,10 +16,10 @@ from localsvm._checks import (
 )
 from localsvm._clock import StageClock
 from localsvm.cluster import neighborhood_sizes
-from localsvm.engine import Blocks, Labels
+from localsvm.engine import Blocks
 from localsvm.estimators._base import check_solution
 from localsvm.estimators._local.base import BaseLocalSVC
-from localsvm.estimators._local.blocks import LocalSurvey, Shuffle
+from localsvm.estimators._local.blocks import Shuffle
 from localsvm.estimators._local.cells import (
     Cells,
     cell_need,
@@ -87,13 +85,6 @@ class LocalSVC(BaseLocalSVC):
         is used unless it is None.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, a factor of the rows' weights.
-    tol : float, default=1e-3
-        Largest violation of the optimality conditions in a neighbourhood. 0 is as small
-        as the rounding of the numbers allows.
-    max_iter : int or None, default=None
-        Steps of the solver per pair of classes. None is 50 k, but at least 20,000:
-        plenty unless C is very large. If k is all rows it is ten million, or 100 per
-        row if that is more.
     max_time : float or None, default=None
         Seconds for the whole fit. The search for neighbours is not cut short, the
         solver is. Neighbourhoods that there is no time for answer with the class of
@@ -128,6 +119,13 @@ class LocalSVC(BaseLocalSVC):
         :class:`~localsvm.cluster.KernelNeighbors`.
     cache_size : float, default=200
         Megabytes for kernel rows of a neighbourhood with more than 2000 rows.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions in a neighbourhood. 0 is as small
+        as the rounding of the numbers allows.
+    max_iter : int or None, default=None
+        Steps of the solver per pair of classes. None is 50 k, but at least 20,000:
+        plenty unless C is very large. If k is all rows it is ten million, or 100 per
+        row if that is more.
 
     Attributes
     ----------
@@ -236,8 +234,6 @@ class LocalSVC(BaseLocalSVC):
         route: str = "row",
         metric: Any = None,
         class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int | None = None,
         max_time: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -248,6 +244,8 @@ class LocalSVC(BaseLocalSVC):
         global_model: Any = None,
         neighbors: Any = "auto",
         cache_size: float = 200.0,
+        tol: float = 1e-3,
+        max_iter: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.kernel = kernel
@@ -257,8 +255,6 @@ class LocalSVC(BaseLocalSVC):
         self.route = route
         self.metric = metric
         self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
         self.max_time = max_time
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -269,6 +265,8 @@ class LocalSVC(BaseLocalSVC):
         self.global_model = global_model
         self.neighbors = neighbors
         self.cache_size = cache_size
+        self.tol = tol
+        self.max_iter = max_iter
 
     def _check_parameters(self) -> None:
         self._check_setting()
@@ -316,10 +314,12 @@ class LocalSVC(BaseLocalSVC):
         seed, clock = blocks.seed(self._draw_seed), StageClock(self.max_time)
         with clock.stage("sample"):
             survey = survey_blocks(blocks, seed)
-        labels = self._take_classes(survey)
-        sizes = neighborhood_sizes(self.n_neighbors, self.n_assigned, survey.n_rows)
+        labels = self._accept(survey.content, blocks)
+        sizes = neighborhood_sizes(
+            self.n_neighbors, self.n_assigned, survey.rows.n_rows
+        )
         if self.route == "row":
-            require_room_for_rows(blocks, survey.n_distinct)
+            require_room_for_rows(blocks, survey.sample.n_distinct)
         with clock.stage("cells"):
             tree = grow_tree(survey, sizes[0])
             cells = gather_cells(blocks, Shuffle(tree, labels, seed, blocks.store))
@@ -351,17 +351,6 @@ class LocalSVC(BaseLocalSVC):
                     f"{name}={getattr(self, name)!r} needs all rows in memory; for "
                     f"rows in blocks expected {words}."
                 )
-
-    def _take_classes(self, survey: LocalSurvey) -> Labels:
-        """Set the classes of all blocks; how labels become penalties."""
-        self._warn_of_scales(np.stack([survey.low, survey.high]))
-        self.classes_, mass = survey.classes, survey.mass
-        if not mass.any():
-            raise ValueError(
-                "Sample weights must contain at least one non-zero number."
-            )
-        self._penalty_weight(self.classes_, np.arange(len(mass)), mass)
-        return Labels(self.classes_, self._class_weight(self.classes_, mass))
 
     def _cell_task(
         self,

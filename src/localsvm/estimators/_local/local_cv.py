@@ -74,10 +74,6 @@ class LocalSVCCV(BaseLocalSVC):
         Learned once, on the rows of all folds.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, a factor of the rows' weights.
-    tol : float, default=1e-3
-        As in :class:`LocalSVC`.
-    max_iter : int or None, default=None
-        As in :class:`LocalSVC`.
     max_time : float or None, default=None
         Seconds for the whole fit; the search takes at most half of them. Settings that
         it does not come to have the score NaN, and a warning counts them. The first
@@ -111,7 +107,11 @@ class LocalSVCCV(BaseLocalSVC):
     neighbors : {"auto", "kd_tree", "brute"} or search object, default="auto"
         As in :class:`LocalSVC`.
     cache_size : float, default=200
-        These are as in :class:`LocalSVC`.
+        As in :class:`LocalSVC`.
+    tol : float, default=1e-3
+        As in :class:`LocalSVC`.
+    max_iter : int or None, default=None
+        As in :class:`LocalSVC`.
 
     Attributes
     ----------
@@ -171,8 +171,6 @@ fit_report_
         route: str = "row",
         metric: Any = None,
         class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int | None = None,
         max_time: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -185,6 +183,8 @@ fit_report_
         global_model: Any = None,
         neighbors: Any = "auto",
         cache_size: float = 200.0,
+        tol: float = 1e-3,
+        max_iter: int | None = None,
     ) -> None:
         self.Cs = Cs
         self.gammas = gammas
@@ -195,8 +195,6 @@ fit_report_
         self.route = route
         self.metric = metric
         self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
         self.max_time = max_time
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -209,6 +207,8 @@ fit_report_
         self.global_model = global_model
         self.neighbors = neighbors
         self.cache_size = cache_size
+        self.tol = tol
+        self.max_iter = max_iter
 
     def _check_parameters(self) -> None:
         self._check_kernel_parameters()

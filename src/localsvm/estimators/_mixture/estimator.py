@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from localsvm._checks import (
@@ -20,7 +19,7 @@ from localsvm._checks import (
     with_methods,
 )
 from localsvm._clock import StageClock
-from localsvm.engine import Blocks, Labels
+from localsvm.engine import Blocks
 from localsvm.estimators._metric import require_no_metric
 from localsvm.estimators._mixture.base import BaseMixture
 from localsvm.estimators._mixture.fit import MixtureFit, fit_mixture, survey_rows
@@ -33,7 +32,6 @@ from localsvm.estimators._mixture.settings import (
     SoftmaxGate,
     gate_of,
 )
-from localsvm.estimators._mixture.survey import Survey
 from localsvm.exceptions import DataError
 
 
@@ -76,9 +74,6 @@ class MixtureSVC(BaseMixture):
         :math:`\nu` of Eq. 18 to 20 as a share of all rows: what is taken from the mass
         of a component in every step. The larger, the fewer components: those whose mass
         it uses up are dropped.
-    early_stopping : bool or "auto", default="auto"
-        Whether to set rows aside, stop when they are no longer classified better, and
-        keep the best step. "auto" does so above 10,000 rows.
     em_tol : float, default=1e-4
         EM stops when the log-likelihood rises by less per row.
     em_max_iter : int, default=30
@@ -111,6 +106,9 @@ class MixtureSVC(BaseMixture):
         Whether rows get a constant column. The intercept is penalised like a weight.
     intercept_scaling : float or "scale", default="scale"
         Value of that constant. "scale" is the root mean squared norm of the rows.
+    early_stopping : bool or "auto", default="auto"
+        Whether to set rows aside, stop when they are no longer classified better, and
+        keep the best step. "auto" does so above 10,000 rows.
     tol : float, default=1e-2
         Relative duality gap at which the SVMs of an EM step stop.
     max_iter : int or None, default=None
@@ -243,7 +241,6 @@ class MixtureSVC(BaseMixture):
         gate: str | SoftmaxGate | PaperGate = "softmax",
         C: float | str = "scale",
         prior: float = 1e-3,
-        early_stopping: bool | str = "auto",
         em_tol: float = 1e-4,
         em_max_iter: int = 30,
         class_weight: Any = None,
@@ -257,6 +254,7 @@ class MixtureSVC(BaseMixture):
         n_iter_no_change: int = 5,
         fit_intercept: bool = True,
         intercept_scaling: float | str = "scale",
+        early_stopping: bool | str = "auto",
         tol: float = 1e-2,
         max_iter: int | None = None,
     ) -> None:
@@ -264,7 +262,6 @@ class MixtureSVC(BaseMixture):
         self.gate = gate
         self.C = C
         self.prior = prior
-        self.early_stopping = early_stopping
         self.em_tol = em_tol
         self.em_max_iter = em_max_iter
         self.class_weight = class_weight
@@ -278,6 +275,7 @@ class MixtureSVC(BaseMixture):
         self.n_iter_no_change = n_iter_no_change
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.early_stopping = early_stopping
         self.tol = tol
         self.max_iter = max_iter
 
@@ -311,7 +309,7 @@ class MixtureSVC(BaseMixture):
             self.metric_ = None
         settings, options = self._settings(), self._fit_options(blocks)
         surveyed = survey_rows(blocks, settings, options)
-        labels = self._accept(surveyed.survey, blocks)
+        labels = self._accept(surveyed.survey.all_rows, blocks)
         fit = fit_mixture(blocks, surveyed, labels, settings, options)
         self._store(fit, options)
 
@@ -340,19 +338,6 @@ class MixtureSVC(BaseMixture):
             n_jobs=self.n_jobs,
             clock=StageClock(self.max_time),
         )
-
-    def _accept(self, survey: Survey, blocks: Blocks) -> Labels:
-        """Check classes and weights; those of rows in memory are known already."""
-        mass = survey.class_mass
-        if not blocks.is_in_memory:
-            if not mass.any():
-                raise ValueError(
-                    "Sample weights must contain at least one non-zero number."
-                )
-            self.classes_ = survey.classes
-            self._penalty_weight(self.classes_, np.arange(len(mass)), mass)
-            self._warn_of_scales(np.stack([survey.low, survey.high]))
-        return Labels(self.classes_, self._class_weight(self.classes_, mass))
 
     def _store(self, fit: MixtureFit, options: FitOptions) -> None:
         """Set the fitted attributes, and warn of SVMs or EM that a limit cut short."""

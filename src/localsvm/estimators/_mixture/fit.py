@@ -52,13 +52,12 @@ from localsvm.estimators._mixture.model import MixtureModel
 from localsvm.estimators._mixture.settings import FitOptions, MixtureSettings, Scales
 from localsvm.estimators._mixture.survey import (
     HoldOut,
-    Survey,
-    survey_block,
+    MixtureSurvey,
+    survey_mixture,
     training_weight,
 )
 from localsvm.passes import (
     BlockClusterer,
-    Survey as RowSurvey,
     centers_for,
     cluster_centers,
     count_rows,
@@ -75,12 +74,12 @@ class Surveyed:
 
     Attributes
     ----------
-    survey : Survey
+    survey : MixtureSurvey
     hold_out : HoldOut
         Which rows were set aside.
     """
 
-    survey: Survey
+    survey: MixtureSurvey
     hold_out: HoldOut
 
 
@@ -159,7 +158,7 @@ def fit_mixture(
     with clock.stage("scan"):
         surveyed = _accepted(blocks, surveyed, labels, settings, options)
     survey, hold_out = surveyed.survey, surveyed.hold_out
-    scales = Scales.of(settings, survey.mean_squared_norm)
+    scales = Scales.of(settings, survey.seen.squares / survey.seen.weight)
     stored = StoredRows(blocks.store, scales.C, len(labels.classes), blocks.n_jobs)
     with clock.stage("write"):
         written = blocks.reduce(write_block, stored, labels, hold_out, stage="write")
@@ -169,7 +168,7 @@ def fit_mixture(
             assign_block, written.numbers.tolist(), stored, centers, stage="assign"
         )
         assigned = reduce(Assigned.merge, found)
-        tau = sharpness(settings.gate.tau, assigned.distance / survey.weight)
+        tau = sharpness(settings.gate.tau, assigned.distance / survey.seen.weight)
         gate, order = start_gate(settings, centers, assigned.sizes, tau, options.seed)
     problem = EMProblem(
         blocks=blocks,
@@ -326,7 +325,7 @@ def _survey(
     sampling = 0, 0
     if not blocks.is_in_memory:
         sampling = _clusterer(settings, options).sampling(hold_out.n_rows)
-    survey = blocks.reduce(survey_block, hold_out, *sampling, stage=stage)
+    survey = blocks.reduce(survey_mixture, hold_out, *sampling, stage=stage)
     return Surveyed(survey, hold_out)
 
 
@@ -339,8 +338,9 @@ def _accepted(
 ) -> Surveyed:
     """Survey again with no rows set aside, if too few are left on either side."""
     survey, hold_out = surveyed.survey, surveyed.hold_out
-    present = survey.class_mass * labels.class_weight > 0
-    if hold_out.accepts(survey.counts[present], survey.aside_counts[present]):
+    counts, aside = survey.training.counts, survey.aside.counts
+    present = survey.all_rows.totals.mass * labels.class_weight > 0
+    if hold_out.accepts(counts[present], aside[present]):
         return surveyed
     without = replace(hold_out, fraction=0.0)
     return _survey(blocks, settings, options, without, "scan-all")
@@ -363,12 +363,11 @@ def _cluster(
     if blocks.is_in_memory:
         rows = stored.training(0)
         training = Blocks.in_memory(rows, options.n_jobs)
-        seen = RowSurvey(rows.n_rows, survey.weight, survey.squares)
+        seen = replace(survey.seen, n_rows=rows.n_rows)
         fitted = clusterer.fit_blocks(training, seen)
         return fitted, cluster_centers(training, fitted)
-    seen = RowSurvey(survey.n_rows, survey.weight, survey.squares, sample=survey.sample)
     weigh = partial(training_weight, hold_out=surveyed.hold_out)
-    fitted = clusterer.fit_blocks(blocks, seen, weigh)
+    fitted = clusterer.fit_blocks(blocks, survey.seen, weigh)
     return fitted, centers_for("A mixture", fitted, "Use another clusterer.")
 
 

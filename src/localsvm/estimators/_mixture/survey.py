@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm._checks import check_squares, column_range
 from localsvm.engine import Block, Record
 from localsvm.estimators._mixture.settings import MixtureSettings
 from localsvm.exceptions import DataError
-from localsvm.passes import Sample
+from localsvm.passes import ClassTotals, Content, Survey
 from localsvm.rows import (
     RowSample,
     held_out_by_content,
@@ -87,105 +86,70 @@ class HoldOut:
 
 
 @dataclass(frozen=True)
-class Survey(Record):
+class MixtureSurvey(Record):
     """Classes, weights and scale of rows; those set aside count for the classes only.
 
     Attributes
     ----------
-    n_rows : int
-    classes : ndarray of shape (n_classes,)
-        Sorted labels.
-    mass, aside_mass : ndarray of shape (n_classes,)
-        Weights of the rows that EM sees, and of those set aside.
-    counts, aside_counts : ndarray of shape (n_classes,)
-        Such rows of positive weight.
-    weight : float
-        Of the rows that EM sees.
-    squares : float
-        Weighted sum of their squared norms.
+    seen : Survey
+        Of the rows that EM sees. The classes and columns are those of all rows, and so
+        is ``n_rows``.
+    aside : ClassTotals
+        Of the rows set aside.
     sums : ndarray of shape (n_features,)
-        Their weighted sum.
+        Weighted sum of the rows that EM sees.
     spread : float
         Weighted sum of their squared distances to their mean.
-    low, high : ndarray of shape (n_features,)
-    sample : Sample or None
-        Distinct rows to cluster, if they were wanted.
     """
 
-    n_rows: int
-    classes: NDArray[Any]
-    mass: Matrix
-    counts: Matrix
-    aside_mass: Matrix
-    aside_counts: Matrix
-    weight: float
-    squares: float
+    seen: Survey
+    aside: ClassTotals
     sums: Matrix
     spread: float
-    low: NDArray[Any]
-    high: NDArray[Any]
-    sample: Sample | None = None
 
-    def merge(self, other: Survey) -> Survey:
+    def merge(self, other: MixtureSurvey) -> MixtureSurvey:
         """Survey of the rows of both."""
-        classes = np.union1d(self.classes, other.classes)
-        by_class = {
-            name: _spread_over(classes, self, name) + _spread_over(classes, other, name)
-            for name in ("mass", "counts", "aside_mass", "aside_counts")
-        }
-        sample = self.sample
-        if sample is not None and other.sample is not None:
-            sample = sample.merge(other.sample)
-        return Survey(
-            n_rows=self.n_rows + other.n_rows,
-            classes=classes,
-            weight=self.weight + other.weight,
-            squares=self.squares + other.squares,
-            sums=self.sums + other.sums,
-            spread=self.spread + other.spread + self._spread_between(other),
-            low=np.minimum(self.low, other.low),
-            high=np.maximum(self.high, other.high),
-            sample=sample,
-            **by_class,
+        return MixtureSurvey(
+            self.seen.merge(other.seen),
+            self.aside.merge(other.aside),
+            self.sums + other.sums,
+            self.spread + other.spread + self._spread_between(other),
         )
 
     @property
-    def class_mass(self) -> Matrix:
-        """Weights of all rows by class."""
-        return self.mass + self.aside_mass
+    def training(self) -> ClassTotals:
+        """Totals of the rows that EM sees."""
+        assert self.seen.content is not None
+        return self.seen.content.totals
 
     @property
-    def mean_squared_norm(self) -> float:
-        """Of the rows that EM sees."""
-        return self.squares / self.weight
+    def all_rows(self) -> Content:
+        """Classes and columns of all rows, with all weights."""
+        assert self.seen.content is not None
+        return replace(self.seen.content, totals=self.training.merge(self.aside))
 
     @property
     def origin(self) -> Matrix:
         """Mean of the rows that EM sees."""
-        return np.asarray(self.sums / self.weight)
+        return np.asarray(self.sums / self.seen.weight)
 
     @property
     def scale(self) -> float:
         """Root mean squared distance to that mean, 1 if all rows are equal."""
-        return float(np.sqrt(self.spread / self.weight)) or 1.0
+        return float(np.sqrt(self.spread / self.seen.weight)) or 1.0
 
-    def _spread_between(self, other: Survey) -> float:
+    def _spread_between(self, other: MixtureSurvey) -> float:
         """Spread of two blocks whose rows stand at their means."""
-        if not (self.weight and other.weight):
+        weight, more = self.seen.weight, other.seen.weight
+        if not (weight and more):
             return 0.0
         step = self.origin - other.origin
-        share = self.weight * other.weight / (self.weight + other.weight)
-        return float(share * (step @ step))
+        return float(weight * more / (weight + more) * (step @ step))
 
 
-def _spread_over(classes: NDArray[Any], survey: Survey, name: str) -> Matrix:
-    """Numbers of a survey's classes, among all classes."""
-    whole = np.zeros(len(classes))
-    whole[np.searchsorted(classes, survey.classes)] = getattr(survey, name)
-    return whole
-
-
-def survey_block(block: Block, hold_out: HoldOut, seed: int, limit: int) -> Survey:
+def survey_mixture(
+    block: Block, hold_out: HoldOut, seed: int, limit: int
+) -> MixtureSurvey:
     """Survey a block.
 
     Parameters
@@ -197,37 +161,21 @@ def survey_block(block: Block, hold_out: HoldOut, seed: int, limit: int) -> Surv
     limit : int
         Rows of the sample at most; 0 draws none.
     """
-    check_squares(block.X)
-    classes, class_index = np.unique(block.y, return_inverse=True)
     aside, weight = hold_out.rows(block.X), block.sample_weight
+    content = Content.of(block, np.where(aside, 0.0, weight), moments=False)
     X, training = block.X, weight
     if hold_out.fraction:
-        seen = np.flatnonzero(~aside & (weight > 0))
-        X, training = X[seen], weight[seen]
+        kept = np.flatnonzero(~aside & (weight > 0))
+        X, training = X[kept], weight[kept]
     total = float(training.sum())
     sums = np.asarray(training @ X, dtype=np.float64).ravel()
-
-    def by_class(values: NDArray[Any]) -> Matrix:
-        return np.bincount(class_index, values, len(classes)).astype(np.float64)
-
-    sample = None
-    if limit:
-        sample = Sample.of(RowSample.draw(X, training, seed, limit))
-    low, high = column_range(block.X)
-    return Survey(
-        n_rows=block.n_rows,
-        classes=classes,
-        mass=by_class(np.where(aside, 0.0, weight)),
-        counts=by_class(~aside & (weight > 0)),
-        aside_mass=by_class(weight * aside),
-        aside_counts=by_class(aside & (weight > 0)),
-        weight=total,
-        squares=float(np.multiply(squared_norms(X), training).sum()),
-        sums=sums,
-        spread=spread_around(X, training, sums / total) if total else 0.0,
-        low=low,
-        high=high,
-        sample=sample,
+    squares = float(np.multiply(squared_norms(X), training).sum())
+    sample = RowSample.draw(X, training, seed, limit) if limit else None
+    return MixtureSurvey(
+        Survey(block.n_rows, total, squares, content, sample),
+        ClassTotals.of(block.y, weight * aside),
+        sums,
+        spread_around(X, training, sums / total) if total else 0.0,
     )
 
 

@@ -21,7 +21,7 @@ from localsvm._checks import (
     with_methods,
 )
 from localsvm._clock import StageClock
-from localsvm.engine import Blocks, Labels
+from localsvm.engine import Blocks
 from localsvm.estimators._base import BaseLocalClassifier, check_solution
 from localsvm.estimators._reduced.blocks import look_at_block, sum_diagonal
 from localsvm.estimators._reduced.fit import fit_reduced
@@ -65,15 +65,14 @@ class ReducedSVC(BaseLocalClassifier):
         interior point method, whatever C is; otherwise with sequential minimal
         optimisation, on one kernel matrix for all classes if it fits ``cache_size``. A
         :class:`~localsvm.estimators.Reduction` opens clusters as described above.
-        "auto" is None for rows in memory, and ``Reduction()`` for rows in blocks.
+        "auto" is None for rows in memory, because no data were found on which clusters
+        are faster, and ``Reduction()`` for rows in blocks.
     clusterer : clusterer or None, default=None
         None is :class:`~localsvm.cluster.PDDP` with the square root of a class's rows
         as the number of clusters. A copy is fitted to each class, and with rows in
         blocks to each class of each block.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, a factor of the rows' weights.
-    tol : float, default=1e-3
-        Largest violation of the optimality conditions.
     max_time : float or None, default=None
         Seconds for the whole fit, after which solvers stop where they are. One pass is
         made in any case: the SVM of the clusters, an iteration of the interior point
@@ -92,10 +91,13 @@ class ReducedSVC(BaseLocalClassifier):
     solver : {"auto", "smo", "interior_point"}, default="auto"
         "interior_point" is for the linear kernel and dense rows; its cost grows with
         the square of the number of columns. "auto" takes it for up to 200 of them.
-    max_iter : int or None, default=None
-        Steps of a two-class problem; None is ten million or 100 per row, the larger.
     cache_size : float, default=1000
         Megabytes for a kernel matrix or for kernel rows.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions.
+    max_iter : int or None, default=None
+        Steps of sequential minimal optimisation per problem; None is ten million, or
+        100 per row if that is more.
 
     Attributes
     ----------
@@ -205,8 +207,6 @@ class ReducedSVC(BaseLocalClassifier):
     (True, True)
     """
 
-    _takes_metric = False
-
     def __init__(
         self,
         *,
@@ -216,15 +216,15 @@ class ReducedSVC(BaseLocalClassifier):
         reduction: Reduction | str | None = "auto",
         clusterer: Any = None,
         class_weight: Any = None,
-        tol: float = 1e-3,
         max_time: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         degree: int = 3,
         coef0: float = 0.0,
         solver: str = "auto",
-        max_iter: int | None = None,
         cache_size: float = 1000.0,
+        tol: float = 1e-3,
+        max_iter: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -232,15 +232,15 @@ class ReducedSVC(BaseLocalClassifier):
         self.reduction = reduction
         self.clusterer = clusterer
         self.class_weight = class_weight
-        self.tol = tol
         self.max_time = max_time
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.degree = degree
         self.coef0 = coef0
         self.solver = solver
-        self.max_iter = max_iter
         self.cache_size = cache_size
+        self.tol = tol
+        self.max_iter = max_iter
 
     def _check_parameters(self) -> None:
         check_parameters(
@@ -283,19 +283,6 @@ class ReducedSVC(BaseLocalClassifier):
             settings = self._settings(content, rows)
         fit = fit_reduced(rows, content, labels, settings, options)
         self._store(fit, options.clock)
-
-    def _accept(self, content: Content, rows: Blocks) -> Labels:
-        """Check classes and weights; those of rows in memory are known already."""
-        mass = content.mass
-        if not rows.is_in_memory:
-            if not mass.any():
-                raise ValueError(
-                    "Sample weights must contain at least one non-zero number."
-                )
-            self.classes_ = content.classes
-            self._penalty_weight(self.classes_, np.arange(len(mass)), mass)
-            self._warn_of_scales(np.stack([content.low, content.high]))
-        return Labels(self.classes_, self._class_weight(self.classes_, mass))
 
     def _settings(self, content: Content, rows: Blocks) -> ReducedSettings:
         """Problem that the parameters describe, for rows of this scale."""

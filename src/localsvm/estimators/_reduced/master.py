@@ -91,7 +91,7 @@ def make_plan(
     like: Any = np.empty((0, blocks.n_features))
     if content.is_sparse:
         like = sparse.csr_array(like)
-    counts = np.maximum(content.counts, 1.0)
+    counts = np.maximum(content.totals.counts, 1.0)
     rule = settings.reduction or ReductionRule()
     is_linear = settings.kernel.name == "linear"
     rule = replace(rule, use_bounds=rule.use_bounds and is_linear)

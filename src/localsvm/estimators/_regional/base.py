@@ -141,22 +141,7 @@ class BaseRegionalSVC(BaseLocalClassifier):
             blocks.require_memory(memory_of_a_pass(blocks, self.n_nearest))
         clusterer = BlockClusterer(self.clusterer, n_regions, options.seed)
         survey = survey_blocks(blocks, clusterer, options, sampled=sampled)
-        return survey, self._accept(survey)
-
-    def _accept(self, survey: Survey) -> Labels:
-        """Check classes, their weights and the scales of the columns."""
-        found = survey.content
-        if found is None:  # of rows in memory, checked before
-            return Labels(self.classes_, np.ones(len(self.classes_)))
-        if not found.mass.any():
-            raise ValueError(
-                "Sample weights must contain at least one non-zero number."
-            )
-        self.classes_ = found.classes
-        every = np.arange(len(found.classes))
-        self._penalty_weight(self.classes_, every, found.mass)
-        self._warn_of_scales(np.stack([found.low, found.high]))
-        return Labels(self.classes_, self._class_weight(self.classes_, found.mass))
+        return survey, self._accept(survey.content, blocks)
 
     def _adopt(
         self,

@@ -76,14 +76,10 @@ class ClusteredSVCCV(BaseClusteredSVC):
         None is accuracy, weighted by ``sample_weight``.
     n_nearest : int, default=8
         As in :class:`ClusteredSVC`.
-    sharpness : float, default=2.0
-        As in :class:`ClusteredSVC`.
-    multi_class : {"ovr", "crammer_singer"}, default="ovr"
-        As in :class:`ClusteredSVC`.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, a factor of the rows' weights.
     clusterer : clusterer with ``fit`` and ``predict``, or None, default=None
-        These five are as in :class:`ClusteredSVC`.
+        As in :class:`ClusteredSVC`.
     metric : transformer or None, default=None
         Learned once, on the rows of all folds.
     max_time : float or None, default=None
@@ -97,19 +93,23 @@ class ClusteredSVCCV(BaseClusteredSVC):
 
     Other Parameters
     ----------------
+    search_tol : float, default=0.03
+        Relative duality gap in the search, where the order of the settings matters and
+        not the last digit; the final fit stops at ``tol``.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         As in :class:`ClusteredSVC`.
     fit_intercept : bool, default=True
         As in :class:`ClusteredSVC`.
     intercept_scaling : float or "scale", default="scale"
         As in :class:`ClusteredSVC`.
+    sharpness : float, default=2.0
+        As in :class:`ClusteredSVC`.
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        As in :class:`ClusteredSVC`.
     tol : float, default=1e-3
         As in :class:`ClusteredSVC`.
     max_iter : int or None, default=None
-        As in :class:`ClusteredSVC`.
-    search_tol : float, default=0.03
-        Relative duality gap in the search, where the order of the settings matters and
-        not the last digit; the final fit stops at ``tol``.
+        These are as in :class:`ClusteredSVC`.
 
     Attributes
     ----------
@@ -166,20 +166,20 @@ n_support_, fit_report_
         cv: Any = None,
         scoring: Any = None,
         n_nearest: int = 8,
-        sharpness: float = 2.0,
-        multi_class: str = "ovr",
         class_weight: Any = None,
         clusterer: Any = None,
         metric: Any = None,
         max_time: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        search_tol: float = 0.03,
         loss: str = "hinge",
         fit_intercept: bool = True,
         intercept_scaling: float | str = "scale",
+        sharpness: float = 2.0,
+        multi_class: str = "ovr",
         tol: float = 1e-3,
         max_iter: int | None = None,
-        search_tol: float = 0.03,
     ) -> None:
         self.n_regions = n_regions
         self.Cs = Cs
@@ -187,20 +187,20 @@ n_support_, fit_report_
         self.cv = cv
         self.scoring = scoring
         self.n_nearest = n_nearest
-        self.sharpness = sharpness
-        self.multi_class = multi_class
         self.class_weight = class_weight
         self.clusterer = clusterer
         self.metric = metric
         self.max_time = max_time
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.search_tol = search_tol
         self.loss = loss
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.sharpness = sharpness
+        self.multi_class = multi_class
         self.tol = tol
         self.max_iter = max_iter
-        self.search_tol = search_tol
 
     def _check_parameters(self) -> None:
         self._check_common_parameters()

@@ -1,12 +1,19 @@
-"""StagedSVC: regions of linear SVMs, then RBF SVMs for the hard rows."""
+"""StagedSVC: a sum of terms, or a switch between two stages."""
 
 from localsvm.estimators._staged.estimator import StagedSVC
-from localsvm.estimators._staged.model import StagedModel
-from localsvm.estimators._staged.preparation import Preparation, QuantileMap
+from localsvm.estimators._staged.preparation import (
+    ColumnCode,
+    Preparation,
+    QuantileMap,
+)
+from localsvm.estimators._staged.sum.model import SumModel
+from localsvm.estimators._staged.switch.model import SwitchModel
 
 __all__ = [
+    "ColumnCode",
     "Preparation",
     "QuantileMap",
-    "StagedModel",
     "StagedSVC",
+    "SumModel",
+    "SwitchModel",
 ]

@@ -7,27 +7,56 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from localsvm.estimators._base import BaseLocalClassifier
-from localsvm.estimators._staged.model import StagedModel
+from localsvm.estimators._staged.sum.model import SumModel
+from localsvm.estimators._staged.switch.model import SwitchModel
+from localsvm.exceptions import DataError
+
+
+def _is_switch(model: Any) -> bool:
+    """Raise for a fitted sum, which has no stages."""
+    fitted = getattr(model, "_model", None)
+    if isinstance(fitted, SumModel):
+        raise AttributeError(
+            "stage needs a model that switches between two stages; this one adds "
+            f"{', '.join(fitted.weights.of_terms)}. Fit with join='switch'."
+        )
+    return True
+
+
+def _is_sum(model: Any) -> bool:
+    """Raise for a fitted switch, which adds nothing."""
+    if isinstance(getattr(model, "_model", None), SwitchModel):
+        raise AttributeError(
+            "parts needs a sum of terms; this model switches between two stages. Fit "
+            "with join='sum'."
+        )
+    return True
 
 
 class BaseStagedSVC(BaseLocalClassifier):
     """Decisions of two stages, which of them made them, and why."""
 
-    _model: StagedModel
+    _model: SwitchModel | SumModel
 
     _warns_of_scales = False
+    _allows_nan = True
 
     @property
     def scaled_coef_(self) -> NDArray[np.float64]:
-        """Weights of the first stage's regions by scaled columns."""
+        """Weights of the regions' linear SVMs by scaled columns."""
         check_is_fitted(self)
-        return self._model.scaled_coef
+        coef = self._model.scaled_coef
+        if coef is None:
+            raise AttributeError("scaled_coef_ needs regions; this model has none.")
+        return coef
 
+    @available_if(_is_switch)  # type: ignore[untyped-decorator]
     def stage(self, X: Any) -> NDArray[np.int64]:
-        """Stage that answers each row.
+        """Stage that answers each row, of a model that switches between two.
 
         Parameters
         ----------
@@ -39,7 +68,26 @@ class BaseStagedSVC(BaseLocalClassifier):
             1 or 2.
         """
         X = self._check_query_rows(X)
+        assert isinstance(self._model, SwitchModel)
         return self._model.stages(X, self.n_jobs)
+
+    @available_if(_is_sum)  # type: ignore[untyped-decorator]
+    def parts(self, X: Any) -> dict[str, NDArray[np.float64]]:
+        """Decisions of each term, weighted, of a model that is a sum.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        parts : dict of str to ndarray of shape (n_samples, n_outputs)
+            Decisions by term times their weights, and "bias"; they sum to the decision
+            values. One output for two classes.
+        """
+        X = self._check_query_rows(X)
+        assert isinstance(self._model, SumModel)
+        return self._model.weighted_parts(X, self.n_jobs)
 
     def region(self, X: Any, *, return_weights: bool = False) -> Any:
         """Region or cell that answers each row.
@@ -76,7 +124,8 @@ class BaseStagedSVC(BaseLocalClassifier):
             First stage: the blend of the weights of the row's regions. Second stage:
             the gradient of the kernel decision at the row; for several classes of the
             mean of the class's decisions against the others. Both by the columns of X;
-            quantile scaling is linear between two quantiles, as ranks are.
+            quantile scaling is linear between two quantiles, as ranks are. Of a sum the
+            weighted sum of both; the additive term has steps, so no slope.
         intercept : ndarray of shape (n_samples, n_tasks)
             ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i.
         """
@@ -85,9 +134,19 @@ class BaseStagedSVC(BaseLocalClassifier):
 
     def _check_query_rows(self, X: Any) -> Any:
         rows = super()._check_query_rows(X)
-        if sparse.issparse(rows) and not self._model.preparation.keeps_zeros:
+        if sparse.issparse(rows) and not self._model.keeps_zeros:
             return rows.toarray()
         return rows
+
+    def _check_rows(self, X: Any, *y: Any, reset: bool = True) -> Any:
+        checked = super()._check_rows(X, *y, reset=reset)
+        rows = checked[0] if y else checked
+        if sparse.issparse(rows) and np.isnan(rows.data.sum()):
+            raise DataError(
+                "Input X contains NaN and is sparse; missing values need dense rows. "
+                "Use X.toarray()."
+            )
+        return checked
 
     def _is_curved(self, region: int | None) -> bool:
         return bool(self.region_stage_[region] == 2)
@@ -102,7 +161,9 @@ class BaseStagedSVC(BaseLocalClassifier):
         return getattr(self, "scaled_coef_", None)
 
     def _has_weights_of_columns(self) -> bool:
-        return self.best_params_["scaling"] not in ("quantile", "ranks", "unit")
+        is_sum = isinstance(self._model, SumModel)
+        scaling = self.best_params_["scaling"]
+        return not is_sum and scaling not in ("quantile", "ranks", "unit")
 
     def _decide(self, X: Any) -> NDArray[Any]:
         return self._model.decide(X, self.n_jobs)

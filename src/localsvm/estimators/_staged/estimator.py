@@ -2,61 +2,76 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 
 from localsvm._checks import (
     check_parameters,
     class_weights,
     integer,
-    level_of_caller,
     one_of,
     real,
 )
 from localsvm._clock import StageClock
 from localsvm._threads import single_threaded_libraries
+from localsvm.estimators._categorical import categorical_mask
+from localsvm.estimators._staged.adopt import terms_of_stages, terms_of_sum
 from localsvm.estimators._staged.base import BaseStagedSVC
-from localsvm.estimators._staged.evaluation import selection_table
-from localsvm.estimators._staged.fit import StagedFit, fit_staged
+from localsvm.estimators._staged.checks import (
+    check_regions,
+    check_storage,
+    check_weights,
+    warn_of_time,
+)
+from localsvm.estimators._staged.evaluation import (
+    Choice,
+    parameters_of,
+    selection_table,
+)
+from localsvm.estimators._staged.fit import fit_staged
 from localsvm.estimators._staged.grid import Grid
 from localsvm.estimators._staged.preparation import SCALINGS
-from localsvm.estimators._staged.search import Choice, choose
+from localsvm.estimators._staged.preparation.learn import METRICS
+from localsvm.estimators._staged.search import choose
 from localsvm.estimators._staged.setting import StageOptions, StageSizes
-from localsvm.estimators._staged.stages import (
-    METRICS,
-    first_stage_estimator,
-    second_stage_estimator,
-)
-from localsvm.exceptions import DataError
+from localsvm.estimators._staged.sum.fit import SumFit
+from localsvm.estimators._staged.sum.model import SumModel
+from localsvm.estimators._staged.sum.weights import SUM_WEIGHTS
+from localsvm.estimators._staged.switch.fit import SwitchFit
 from localsvm.rows import MergedRows, Rows
 
 
 class StagedSVC(BaseStagedSVC):
-    r"""Linear SVMs in soft regions for the easy rows, RBF SVMs for the hard ones.
+    r"""A sum of small models that tunes itself; for images a switch of two stages.
 
     What to use when nothing is known of the data: every parameter is chosen on held-out
-    training rows. The accuracy is about that of a tuned RBF SVM, at a small part of its
-    cost from some ten thousand rows on; with fewer rows it costs about as much as a
-    grid search of :class:`~sklearn.svm.SVC`.
+    training rows. Tables of up to 110 columns get a sum,
 
-    1. Rows are scaled, wide ones projected on their principal components, and mapped by
-       a :class:`GradientMetric` if that helps.
-    2. First stage: a soft :class:`ClusteredSVC`. Its duals give the leave-one-out
-       margin of each training row, :math:`y_i f(x_i) - \alpha_i K_{ii}`.
-    3. Second stage: RBF SVMs on the *hard* rows, those with a leave-one-out margin
-       below one, filled up to 8000 by the next margins; all rows, if more than 40 % are
-       hard. Up to 20,000 of them are one SVM; more are covered by overlapping cells,
-       one SVM each, as in :class:`LocalSVC`.
-    4. A row is answered by the first stage if the margin of its winning class exceeds
-       the ``threshold``, else by the second stage.
+    .. math::
+
+        f(x) = b + w_a f_{additive}(x) + w_r f_{regions}(x) + w_k f_{rbf}(x)
+               + w_l f_{laplace}(x),
+
+    of an :class:`~localsvm.estimators.AdditiveSVC` (what each column means everywhere),
+    a soft :class:`ClusteredSVC`, and kernel SVMs with an RBF kernel and with a Laplace
+    kernel of ranks (what the columns mean together). The weights minimise the logistic
+    loss of held-out rows, so that decisions are log odds. Terms that add nothing are
+    dropped: a term alone is one of the candidates.
+
+    Wide, sparse and many-class rows get a *switch*: soft regions answer the easy rows,
+    and an RBF SVM those that a margin calls hard.
 
     Parameters
     ----------
+    join : {"auto", "sum", "switch"} or dict, default="auto"
+        "auto" is a sum for at least 30 dense rows of at most 110 columns and 50
+        classes, unless a ``threshold`` is given. A dict gives the weights of a sum:
+        numbers under some of "additive", "regions", "rbf" and "laplace", and under
+        "bias" one number for two classes, otherwise one per class.
+    categorical_features : None or array-like of bool, int or str, default=None
+        Columns whose values are names: a mask, numbers or names of columns.
     scaling : {"auto", "none", "standard", "unit", "quantile", "ranks"}, default="auto"
         Columns as they are, standardised, or mapped to normal scores by their
         quantiles; those that hold only 0 and 1 stay as they are. "ranks" maps columns
@@ -64,25 +79,27 @@ class StagedSVC(BaseStagedSVC):
         of two values to 0 and 0.5. "unit" divides each row by its norm. "auto" tries
         "unit" for sparse rows and for those of more than 110 columns, "quantile" for
         the others.
+        It applies to the regions and to the RBF kernel; the Laplace kernel sees ranks.
     gradient_metric : {"auto", None, "full", "diagonal"}, default="auto"
         The :class:`GradientMetric` of the scaled rows: none, full with power 1/2, or
         diagonal with power 1. Sparse rows take None or "diagonal".
     C : float, "scale" or "auto", default="auto"
-        Penalty of the first stage, for rows of root mean squared norm one. "scale" is
-        10, "auto" searches.
+        Penalty of the regions, for rows of root mean squared norm one. "scale" is 10,
+        "auto" searches.
     kernel_C : float, "scale" or "auto", default="auto"
-        Penalty of the second stage. "scale" is 10, "auto" searches.
+        Penalty of the RBF kernel. "scale" is 10, "auto" searches.
     gamma_factor : float or "auto", default="auto"
         Width of the RBF kernel, times the typical squared distance of a row to the
         middle of its cell.
     threshold : float or "auto", default="auto"
-        Margin up to which the second stage answers. 0: never, and there is none.
-        ``inf``: always.
+        Of a switch: the margin up to which the second stage answers. 0: never, and
+        there is none. ``inf``: always.
     n_regions : int or "auto", default="auto"
-        Regions of the first stage. "auto" is one per 100 rows, from 20 to 800.
+        Regions. "auto" is one per 100 rows, from 20 to 800.
     cell_size : int, None or "auto", default="auto"
-        Rows of a cell. With an int, more hard rows than that are cut into cells; None
-        is one model; "auto" cuts more than 20,000 hard rows into cells of 200 or 1000.
+        Rows of a cell of the kernel SVMs. With an int, more rows than that are cut into
+        cells; None is one model; "auto" cuts more than 10,000 rows, or more than 20,000
+        hard rows of a switch, into cells of 200 or 1000.
     class_weight : dict, "balanced" or None, default=None
         Multiplies the sample weights by class, in both stages and in the held-out
         errors.
@@ -105,8 +122,12 @@ class StagedSVC(BaseStagedSVC):
         Relative duality gap of the first stage, and largest violation of the optimality
         conditions in the second.
     max_iter : int or None, default=None
-        Passes of the first stage's solver; None is 100. The second stage is limited as
-        in :class:`LocalSVC`.
+        Passes of the regions' solver; None is 100. The kernel SVMs are limited as in
+        :class:`LocalSVC`.
+    additive_C : float, None or "auto", default="auto"
+        Penalty of the additive term of a sum; None is a sum without it.
+    laplace_C : float, None or "auto", default="auto"
+        Penalty of the Laplace kernel of a sum; None is a sum without it.
 
     Attributes
     ----------
@@ -114,46 +135,44 @@ class StagedSVC(BaseStagedSVC):
     best_params_ : dict
         The setting used; ``StagedSVC(**best_params_)`` fits it without any choice.
     selection_ : dict of ndarray
-        What was tried: the question, rows used and held out, the setting, its error
-        and its seconds. Empty where all was given.
+        What was tried: the question, rows used and held out, the setting, its error,
+        its log loss (of sums) and its seconds. Empty where all was given.
+    terms_ : dict of str to estimator
+        The fitted terms by name: "additive", "regions", "rbf", "laplace". All but the
+        additive one see prepared rows.
     gradient_metric_ : GradientMetric or None
         Fitted to the scaled rows.
-    first_stage_ : ClusteredSVC
-        Fitted to the prepared rows.
-    second_stage_ : LocalSVC or None
-        Fitted to the hard ones of the prepared rows.
+    first_stage_, second_stage_ : ClusteredSVC and LocalSVC, or None
+        The stages of a switch; None of a sum.
     n_hard_ : int
-        Distinct rows of the second stage.
+        Distinct rows of the second stage; only of a switch.
     stage_ : ndarray of shape (n_samples,)
         Stage, 1 or 2, that answers each training row; 0 for rows that ``max_time``
-        left no time to fit.
+        left no time to fit. Only of a switch.
     stage_shares_ : ndarray of shape (2,)
-        Weighted share of those rows.
+        Weighted share of those rows; only of a switch.
     n_regions_ : int
-        Regions of the first stage and cells of the second, numbered in this order.
+        Regions and cells of all terms, numbered in the order of the terms.
     region_stage_ : ndarray of shape (n_regions,)
-        Stage of each.
+        1 for regions, 2 for cells of kernel SVMs.
     region_sizes_ : ndarray of shape (n_regions,)
         Distinct training rows of each.
     region_class_counts_ : ndarray of shape (n_regions, n_classes)
-        Training rows of each by class, by sample weight: all rows in the regions of the
-        first stage, the hard ones again in the cells of the second.
+        Training rows of each by class, by sample weight; each term counts its own.
     scaled_coef_ : ndarray of shape (n_first_regions, n_tasks, n_features)
-        Weights of the first stage's regions; one task for two classes, one per class
-        otherwise. They are weights of the columns of X with the scaling "none" or
-        "standard", else of columns or rows as the other scalings leave them.
-    C_ : float
-        Penalty of the first stage.
+        Weights of the regions; one task for two classes, one per class otherwise. They
+        are weights of the columns as the scaling leaves them.
+    C_ : float or None
+        Penalty of the regions; None without regions.
     n_support_ : ndarray of shape (n_classes,)
-        Support vectors of each class: distinct rows with a non-zero dual in any task,
-        region or cell.
+        Support vectors of each class: distinct rows with a non-zero dual in any term.
     duality_gap_ : float
-        Larger of the two stages' relative duality gaps.
+        Largest relative duality gap of the terms.
     n_iter_ : int
-        Passes of the first stage's solver; ``second_stage_.n_iter_`` has the steps of
-        the second.
+        Passes of the regions' solver; without regions, steps of the first term.
     fit_report_ : dict
-        Seconds of the stages "merge", "choose", "prepare", "first" and "second".
+        Seconds of the stages "merge" and "choose", and of each term, or of "prepare",
+        "first" and "second".
     feature_range_ : ndarray of shape (2, n_features)
         Smallest and largest value of each column; only of rows in memory.
     integer_features_ : ndarray of shape (n_features,)
@@ -163,34 +182,42 @@ class StagedSVC(BaseStagedSVC):
 
     See Also
     --------
-    ClusteredSVC : The first stage.
-    LocalSVC : The second stage.
+    AdditiveSVC, ClusteredSVC, LocalSVC : The terms.
     GradientMetric : The metric.
 
     Notes
     -----
-    Choice: below 10,000 rows by 5-fold cross-validation, two folds first; above on
-    16,000 rows, three tenths of them held out, and on 40,000 where two candidates are
-    close; penalty, width and threshold again on all rows, a fifth of them (at most
-    10,000) held out. Quantiles and a metric have to win by one standard error of the
-    difference in errors, more components by two; penalties, widths and the second stage
-    by half of one, a threshold above 1 by one, and to send all rows to the second stage
-    by two. Below 10,000 rows the second stage sees all rows, so that one RBF SVM of all
-    rows (``threshold=inf``) and the first stage alone are among the candidates.
+    Choice of a sum: pairs of scaling and metric, then the penalty of each term and the
+    width, always by the log loss of the whole sum on held-out rows; below 10,000 rows
+    in three folds (with more than 4000 rows on the first), above on 10,000 rows with
+    three tenths held out. The weights, the cells and one further width are those of all
+    rows, a fifth of them (at most 10,000) held out. A term stays if it lowers the loss
+    by a quarter of a standard error; one term alone is taken if it makes fewer errors
+    than the sum by two.
 
-    Cost: the first stage is near linear in the number of rows; so is the second in
-    cells, and as one model it costs at most that of an SVM of 20,000 rows. Prediction
-    takes a search among the regions and a few dot products for an easy row, and the
-    support vectors of one cell for a hard one.
+    Choice of a switch: below 10,000 rows by 5-fold cross-validation; above on 16,000
+    rows, on 40,000 where two candidates are close, and on all rows again for penalty,
+    width and threshold. Quantiles and a metric have to win by one standard error of the
+    difference in errors, more components and a threshold of ``inf`` by two; penalties,
+    widths and the second stage by half of one.
+
+    Cost: near linear in the number of rows, above 10,000 rows for a sum and 20,000 for
+    a switch; below, at most that of kernel SVMs of all rows. Prediction takes a look-up
+    per column, a search among the regions and a few dot products, and the support
+    vectors of one cell for each kernel.
+
+    Missing values (NaN) have a bin of their own in the additive term. The other terms
+    see the median and, where eight training rows lack a value, a column that says so.
+    Categories of fewer than eight rows and new ones are one category, "rare".
 
     Sparse rows: scaled but neither centred nor projected, so that they stay sparse; the
     hard ones are made dense up to a gigabyte.
 
-    Several classes: the first stage in one problem (Crammer and Singer), on shared
-    regions; the second by pairs, on a shared kernel matrix. With more than 50 classes
-    there is no second stage unless ``threshold`` asks for one, since the pairs grow by
-    the square; the first then has a region per class, and the choice takes one held-out
-    part. Votes of the second stage are scaled to [-1, 1], about the range of the first.
+    Several classes: additive tables against the rest, regions in one problem (Crammer
+    and Singer), kernels by pairs on a shared kernel matrix; the classes share the
+    weights of the terms. With more than 50 classes there are no kernels unless
+    ``threshold`` asks for them, since the pairs grow by the square; there is a region
+    per class then, and the choice takes one held-out part.
 
     Equal rows of one class are merged, so that neither the order of rows nor writing a
     weight of two as two rows changes the model.
@@ -204,12 +231,14 @@ class StagedSVC(BaseStagedSVC):
     >>> model.score(X[1500:], y[1500:]) > 0.8
     True
     >>> sorted(model.best_params_)[:3]
-    ['C', 'cell_size', 'gamma_factor']
+    ['C', 'additive_C', 'cell_size']
     """
 
     def __init__(
         self,
         *,
+        join: Any = "auto",
+        categorical_features: Any = None,
         scaling: str = "auto",
         gradient_metric: str | None = "auto",
         C: float | str = "auto",
@@ -225,7 +254,11 @@ class StagedSVC(BaseStagedSVC):
         n_components: int | str | None = "auto",
         tol: float = 0.05,
         max_iter: int | None = None,
+        additive_C: float | str | None = "auto",
+        laplace_C: float | str | None = "auto",
     ) -> None:
+        self.join = join
+        self.categorical_features = categorical_features
         self.scaling = scaling
         self.gradient_metric = gradient_metric
         self.C = C
@@ -241,10 +274,13 @@ class StagedSVC(BaseStagedSVC):
         self.n_components = n_components
         self.tol = tol
         self.max_iter = max_iter
+        self.additive_C = additive_C
+        self.laplace_C = laplace_C
 
     def _check_parameters(self) -> None:
         check_parameters(
             self,
+            join=one_of("auto", "switch", "sum") | SUM_WEIGHTS,
             scaling=one_of("auto", *SCALINGS),
             gradient_metric=one_of("auto", *METRICS),
             C=one_of("auto", "scale") | real(0),
@@ -254,6 +290,8 @@ class StagedSVC(BaseStagedSVC):
             threshold=one_of("auto") | real(0, closed="both"),
             n_regions=one_of("auto") | integer(1),
             n_components=one_of("auto", None) | integer(1),
+            additive_C=one_of("auto", None) | real(0),
+            laplace_C=one_of("auto", None) | real(0),
             class_weight=class_weights(),
             tol=real(0, closed="left"),
             max_iter=one_of(None) | integer(1),
@@ -261,11 +299,12 @@ class StagedSVC(BaseStagedSVC):
         )
 
     def _fit(self, rows: Rows) -> None:
-        self._check_storage(rows.X)
+        check_storage(self, rows.X)
+        check_weights(self, rows.n_classes)
         options = self._options()
         with options.clock.stage("merge"):
             merged = rows.merged(options.seed)
-        self._check_regions(merged.rows)
+        check_regions(self.n_regions, merged.rows)
         # One limit for all that follows: to set it many times takes long.
         with single_threaded_libraries():
             with options.clock.stage("choose"):
@@ -274,8 +313,9 @@ class StagedSVC(BaseStagedSVC):
                 choice = choose(merged.rows, grid, options)
             fit = fit_staged(merged.rows, choice.setting, options)
         self._store(fit, choice, options)
-        self._store_stages(fit, rows, merged)
-        self._warn_of_time(fit, choice, merged.rows)
+        if isinstance(fit, SwitchFit):
+            self._store_stages(fit, rows, merged)
+        warn_of_time(self.max_time, choice, fit, merged.rows)
 
     def _options(self) -> StageOptions:
         return StageOptions(
@@ -284,46 +324,58 @@ class StagedSVC(BaseStagedSVC):
             self.tol,
             self.max_iter,
             self.n_jobs,
+            self._categorical_mask(),
             StageClock(self.max_time),
             StageSizes(),
         )
 
-    def _store(self, fit: StagedFit, choice: Choice, options: StageOptions) -> None:
+    def _store(
+        self, fit: SwitchFit | SumFit, choice: Choice, options: StageOptions
+    ) -> None:
         """Set the fitted attributes."""
         self._model = fit.model
-        self.gradient_metric_ = fit.model.preparation.metric
-        self.first_stage_ = first_stage_estimator(
-            fit.rows, fit.first.fit.settings.C, options
-        )._adopt(fit.first.fit, fit.rows, self.classes_, fit.first.seconds)
-        self.second_stage_ = None
-        stages: list[Any] = [self.first_stage_]
-        if fit.second is not None:
-            second = fit.second
-            self.second_stage_ = second_stage_estimator(
-                second, choice.setting, fit.cell_size, options
-            )._adopt(
-                second.fit, second.rows, second.merged, self.classes_, second.seconds
-            )
-            stages.append(self.second_stage_)
-        self.region_sizes_ = np.concatenate([each.region_sizes_ for each in stages])
-        self.region_class_counts_ = np.concatenate(
-            [each.region_class_counts_ for each in stages]
-        )
-        self.region_stage_ = np.repeat(
-            np.arange(1, len(stages) + 1), [each.n_regions_ for each in stages]
-        )
-        self.n_regions_ = len(self.region_sizes_)
-        self.n_hard_ = fit.n_hard
-        self.C_ = self.first_stage_.C_
+        is_sum = isinstance(fit, SumFit)
+        adopt: Any = terms_of_sum if is_sum else terms_of_stages
+        self.terms_ = adopt(fit, choice.setting, options, self.classes_)
+        self._set_stages()
+        chosen = choice.setting
+        if isinstance(fit, SwitchFit):
+            self.n_hard_ = fit.n_hard
+            chosen = replace(chosen, cell_size=fit.cell_size)
+        self._store_regions()
         self.n_support_ = fit.n_support
-        self.duality_gap_ = max(each.duality_gap_ for each in stages)
-        self.n_iter_ = self.first_stage_.n_iter_
-        chosen = replace(choice.setting, cell_size=fit.cell_size)
-        self.best_params_ = asdict(chosen)
+        self.best_params_ = parameters_of(chosen)
         self.selection_ = selection_table(choice.evaluations, chosen)
         self.fit_report_ = options.clock.seconds
 
-    def _store_stages(self, fit: StagedFit, rows: Rows, merged: MergedRows) -> None:
+    def _set_stages(self) -> None:
+        """Name what the terms are of a switch; a sum has no stages."""
+        is_sum = isinstance(self._model, SumModel)
+        self.first_stage_ = None if is_sum else self.terms_["regions"]
+        self.second_stage_ = None if is_sum else self.terms_.get("rbf")
+        self.gradient_metric_ = self._model.metric
+
+    def _store_regions(self) -> None:
+        """Set what the regions of all terms share, in the order of the terms."""
+        terms = list(self.terms_.values())
+        local = [each for each in terms if hasattr(each, "region_sizes_")]
+        self.region_sizes_ = np.concatenate(
+            [np.zeros(0, dtype=np.intp), *(each.region_sizes_ for each in local)]
+        )
+        self.region_class_counts_ = np.concatenate(
+            [
+                np.zeros((0, len(self.classes_))),
+                *(each.region_class_counts_ for each in local),
+            ]
+        )
+        stages = [1 if hasattr(each, "coef_") else 2 for each in local]
+        self.region_stage_ = np.repeat(stages, [each.n_regions_ for each in local])
+        self.n_regions_ = len(self.region_sizes_)
+        self.C_ = getattr(self.terms_.get("regions"), "C_", None)
+        self.duality_gap_ = max(each.duality_gap_ for each in terms)
+        self.n_iter_ = self.terms_.get("regions", terms[0]).n_iter_
+
+    def _store_stages(self, fit: SwitchFit, rows: Rows, merged: MergedRows) -> None:
         """Set the stage of each training row."""
         stage_of_kind = np.zeros(merged.rows.n_rows, dtype=np.int64)
         stage_of_kind[fit.index] = fit.stage
@@ -335,45 +387,8 @@ class StagedSVC(BaseStagedSVC):
         mass = np.bincount(self.stage_, weights=rows.sample_weight, minlength=3)[1:]
         self.stage_shares_ = mass / mass.sum()
 
-    def _warn_of_time(self, fit: StagedFit, choice: Choice, rows: Rows) -> None:
-        """Warn once if ``max_time`` was too short for anything."""
-        missed = []
-        if choice.unanswered:
-            missed.append(
-                f"was not enough to choose {', '.join(choice.unanswered)}, whose first "
-                "values were taken"
-            )
-        if not fit.in_full:
-            missed.append(
-                f"allowed a quick fit of {len(fit.index)} of {rows.n_rows} rows"
-            )
-        if missed:
-            warnings.warn(
-                f"max_time={self.max_time} {', and '.join(missed)}. Allow more, or "
-                "give the parameters that were left open.",
-                ConvergenceWarning,
-                stacklevel=level_of_caller(),
-            )
-
-    def _check_regions(self, rows: Rows) -> None:
-        """Raise for more regions than distinct rows."""
-        if not isinstance(self.n_regions, str) and self.n_regions > rows.n_rows:
-            raise DataError(
-                f"n_regions={self.n_regions} should be <= {rows.n_rows}, the number of "
-                "distinct rows."
-            )
-
-    def _check_storage(self, X: Any) -> None:
-        """Raise where a parameter would make sparse rows dense."""
-        if not sparse.issparse(X):
-            return
-        for name, asks in (
-            ("scaling", self.scaling in ("quantile", "ranks")),
-            ("gradient_metric", self.gradient_metric == "full"),
-            ("n_components", not isinstance(self.n_components, str | None)),
-        ):
-            if asks:
-                raise DataError(
-                    f"{name}={getattr(self, name)!r} needs dense rows; found a sparse "
-                    f"X. Use {name}='auto', or X.toarray()."
-                )
+    def _categorical_mask(self) -> Any:
+        """Columns of categories; None where all are numbers."""
+        names = getattr(self, "feature_names_in_", None)
+        mask = categorical_mask(self.categorical_features, self.n_features_in_, names)
+        return mask if mask.any() else None

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from localsvm.estimators._staged.setting import StagedSetting
 
+# Parameters that belong to one term of a sum.
+_OWN = {
+    "additive": ("additive_C",),
+    "regions": ("C",),
+    "rbf": ("gamma_factor", "kernel_C"),
+    "laplace": ("laplace_C",),
+}
 # Standard errors by which a challenger has to win, and within which it is close.
 CLEAR, CLOSE, SLIGHT = 1.0, 2.0, 0.5
 
@@ -29,8 +36,10 @@ class Evaluation:
     n_rows : int
         Rows that took part, trained on or held out.
     seconds : float
-    cell_sizes : list of int or None
+    cell_sizes : list of int, None or "auto"
         Rows of a cell, as each setting was tried.
+    losses : ndarray of shape (n_settings, n_held_out) or None, default=None
+        Logistic loss of each held-out row, of sums.
     """
 
     question: str
@@ -39,7 +48,8 @@ class Evaluation:
     weight: NDArray[np.float64]
     n_rows: int
     seconds: float
-    cell_sizes: Sequence[int | None]
+    cell_sizes: Sequence[int | Literal["auto"] | None]
+    losses: NDArray[np.float64] | None = None
 
     @property
     def errors(self) -> NDArray[np.float64]:
@@ -77,9 +87,43 @@ class Evaluation:
 
     def lead(self, wrong: NDArray[np.bool_], other_wrong: NDArray[np.bool_]) -> float:
         """Errors fewer than another's on the held-out rows, in standard errors."""
-        gain = self.weight * (other_wrong.astype(float) - wrong)
+        return self._paired(other_wrong.astype(float) - wrong)
+
+    def loss_lead(self, setting: int, other: int) -> float:
+        """By how much a loss is smaller than another, in standard errors."""
+        assert self.losses is not None
+        return self._paired(self.losses[other] - self.losses[setting])
+
+    @property
+    def mean_losses(self) -> NDArray[np.float64]:
+        """Weighted mean loss of each setting; NaN of settings without losses."""
+        if self.losses is None:
+            return np.full(len(self.settings), np.nan)
+        return np.asarray(self.losses @ self.weight / self.weight.sum())
+
+    def _paired(self, difference: NDArray[np.float64]) -> float:
+        """Sum of the weighted differences of rows, in standard errors."""
+        gain = self.weight * difference
         spread = np.sqrt(np.square(gain).sum())
         return float(gain.sum() / spread) if spread > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Result of a search.
+
+    Attributes
+    ----------
+    setting : StagedSetting
+    evaluations : list of Evaluation
+        What was tried.
+    unanswered : list of str
+        Questions that there was no time for.
+    """
+
+    setting: StagedSetting
+    evaluations: Sequence[Evaluation] = ()
+    unanswered: Sequence[str] = ()
 
 
 def _needed_lead(threshold: float) -> float:
@@ -95,8 +139,12 @@ def selection_table(
     """List what was tried: one entry per setting and number of rows."""
     entries: dict[tuple[Any, ...], dict[str, Any]] = {}
     for evaluation in evaluations:
-        for setting, cell_size, error in zip(
-            evaluation.settings, evaluation.cell_sizes, evaluation.errors, strict=True
+        for setting, cell_size, error, loss in zip(
+            evaluation.settings,
+            evaluation.cell_sizes,
+            evaluation.errors,
+            evaluation.mean_losses,
+            strict=True,
         ):
             known = _recorded(replace(setting, cell_size=cell_size))
             n_held_out = len(evaluation.weight)
@@ -107,6 +155,7 @@ def selection_table(
                 "n_held_out": n_held_out,
                 **known,
                 "error": float(error),
+                "log_loss": float(loss),
                 "seconds": evaluation.seconds / len(evaluation.settings),
                 "chosen": known == _recorded(chosen),
             }
@@ -119,7 +168,21 @@ def selection_table(
 
 def _recorded(setting: StagedSetting) -> dict[str, Any]:
     """Name the values that matter; without a second stage its own do not."""
-    known = asdict(setting)
-    if setting.threshold == 0:
-        known |= dict.fromkeys(("cell_size", "gamma_factor", "kernel_C"))
-    return known
+    known = parameters_of(setting)
+    if setting.join is None:
+        if setting.threshold == 0:
+            known |= dict.fromkeys(("cell_size", "gamma_factor", "kernel_C"))
+        return known
+    added = setting.join.of_terms
+    unused = [
+        name for term, names in _OWN.items() if term not in added for name in names
+    ]
+    known |= dict.fromkeys(unused)
+    return known | {"join": " + ".join(added)}
+
+
+def parameters_of(setting: StagedSetting) -> dict[str, Any]:
+    """Parameters of :class:`~localsvm.StagedSVC` that give a setting."""
+    known = {item.name: getattr(setting, item.name) for item in fields(setting)}
+    join = "switch" if setting.join is None else setting.join.to_mapping()
+    return known | {"join": join}

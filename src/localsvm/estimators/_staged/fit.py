@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from localsvm._checks import level_of_caller
 from localsvm._clock import StageClock
-from localsvm.estimators._staged.model import StagedModel
-from localsvm.estimators._staged.setting import HardRows, StagedSetting, StageOptions
-from localsvm.estimators._staged.stages import (
-    FirstStage,
-    SecondStage,
-    fit_first,
-    fit_second,
-    learn_preparation,
-)
+from localsvm.estimators._staged.setting import StagedSetting, StageOptions
+from localsvm.estimators._staged.sum.fit import SumFit, fit_sum
+from localsvm.estimators._staged.switch.fit import SwitchFit, fit_switch
 from localsvm.rows import Rows
 
 # What is fitted whatever the time: few rows, and not to the last digit.
@@ -31,61 +25,9 @@ _GROWTH = 4
 _EXPONENT = 1.5
 
 
-@dataclass(frozen=True)
-class StagedFit:
-    """Result of a fit of both stages.
-
-    Attributes
-    ----------
-    model : StagedModel
-    index : ndarray of shape (n_fitted,)
-        Which of the training rows were fitted.
-    rows : Rows
-        Those rows, prepared.
-    first : FirstStage
-    second : SecondStage or None
-    hard : HardRows or None
-        Rows of the second stage among the fitted ones.
-    in_full : bool, default=True
-        Whether all rows were fitted, to ``tol`` and ``max_iter``.
-    """
-
-    model: StagedModel
-    index: NDArray[np.intp]
-    rows: Rows
-    first: FirstStage
-    second: SecondStage | None = None
-    hard: HardRows | None = None
-    in_full: bool = True
-
-    @property
-    def n_hard(self) -> int:
-        """Rows of the second stage."""
-        return 0 if self.hard is None else len(self.hard.index)
-
-    @property
-    def cell_size(self) -> int | None:
-        """Rows of a cell of the second stage; None is one model."""
-        return None if self.hard is None else self.hard.cell_size
-
-    @property
-    def n_support(self) -> NDArray[np.intp]:
-        """Fitted rows of each class with a non-zero dual in either stage."""
-        support = (self.first.fit.duals != 0).any(axis=0)
-        if self.second is not None and self.hard is not None:
-            support[self.hard.index] |= self.second.is_support
-        return np.bincount(
-            self.rows.class_index[support], minlength=self.rows.n_classes
-        )
-
-    @property
-    def stage(self) -> NDArray[np.int64]:
-        """Stage, 1 or 2, that answers each fitted row."""
-        hard = self.first.confidence <= self.model.threshold
-        return np.where(hard & (self.second is not None), 2, 1)
-
-
-def fit_staged(rows: Rows, setting: StagedSetting, options: StageOptions) -> StagedFit:
+def fit_staged(
+    rows: Rows, setting: StagedSetting, options: StageOptions
+) -> SwitchFit | SumFit:
     """Fit all rows or, where ``max_time`` is too short for that, a sample of them.
 
     With a limit the first model is one of 2000 rows, whose cost is small and known. It
@@ -102,7 +44,7 @@ def fit_staged(rows: Rows, setting: StagedSetting, options: StageOptions) -> Sta
     """
     n_rows = rows.n_rows
     if options.max_time is None:
-        return _fit_stages(rows, np.arange(n_rows), setting, options)
+        return _fit(rows, np.arange(n_rows), setting, options)
     n_fitted = min(n_rows, _FLOOR_ROWS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -125,43 +67,24 @@ def fit_staged(rows: Rows, setting: StagedSetting, options: StageOptions) -> Sta
     return fit
 
 
-def _fit_stages(
+def _fit(
     rows: Rows, index: NDArray[np.intp], setting: StagedSetting, options: StageOptions
-) -> StagedFit:
-    """Take steps 1 to 3 for the rows at the given places."""
-    clock = options.clock
-    rows = rows if len(index) == rows.n_rows else rows.take(index)
-    with clock.stage("prepare"):
-        preparation = learn_preparation(rows, setting, options)
-        rows = replace(rows, X=preparation.apply(rows.X, options.n_jobs))
-    with clock.stage("first"):
-        (first,) = fit_first(rows, (setting.C,), options)
-    regions, linear = first.fit.coded.regions, first.fit.model
-    model = StagedModel(preparation, regions, linear, None, setting.threshold)
-    if setting.threshold == 0:
-        return StagedFit(model, index, rows, first)
-    with clock.stage("second"):
-        hard = options.sizes.hard_rows(first.margin, setting.cell_size)
-        second = fit_second(rows.take(hard.index), setting, hard.cell_size, options)
-    return StagedFit(
-        replace(model, second=second.fit.model),
-        index,
-        rows,
-        first,
-        second,
-        hard,
-    )
+) -> SwitchFit | SumFit:
+    """Fit the rows at the given places."""
+    if setting.join is not None:
+        return fit_sum(rows, index, setting, options)
+    return fit_switch(rows, index, setting, options)
 
 
 def _timed_fit(
     rows: Rows, n_rows: int, setting: StagedSetting, options: StageOptions
-) -> tuple[StagedFit, float]:
+) -> tuple[SwitchFit | SumFit, float]:
     """Fit the first rows, which are in random order; the seconds that it took."""
     start = time.perf_counter()
     index = _first_of_all_classes(rows.class_index, n_rows)
     if n_rows < rows.n_rows:
         options = options.for_share(n_rows / rows.n_rows)
-    fit = _fit_stages(rows, index, setting, options)
+    fit = _fit(rows, index, setting, options)
     return fit, time.perf_counter() - start
 
 

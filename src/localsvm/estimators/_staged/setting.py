@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm._clock import StageClock
+from localsvm.estimators._staged.sum.weights import SumWeights
 
 # A margin of one is what the hinge asks of a row.
 HARD_MARGIN = 1.0
@@ -24,6 +25,7 @@ MOST_PAIRED_CLASSES = 50
 _FEWEST_TRIAL_ROWS = 2000
 _SEARCH_TOL = 0.1
 _PASSES = 100
+_LEAST_TIME = 1e-3
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,12 @@ class StagedSetting:
         Width and penalty of the second stage.
     threshold : float
         Confidence up to which the second stage answers; 0 is never, inf always.
+    additive_C, laplace_C : float or None
+        Penalties of the additive term and of the Laplace kernel; None where there is no
+        such term.
+    join : SumWeights or None
+        Weights of the terms of a sum; None where the threshold switches between the two
+        stages.
     """
 
     scaling: str
@@ -54,15 +62,39 @@ class StagedSetting:
     gamma_factor: float
     kernel_C: float
     threshold: float
+    additive_C: float | None = None
+    laplace_C: float | None = None
+    join: SumWeights | None = None
+
+
+@dataclass(frozen=True)
+class KernelTerm:
+    """Kernel SVMs of prepared rows.
+
+    Attributes
+    ----------
+    kernel : {"rbf", "laplace"}
+    gamma_factor : float
+        Factor of the width that the rows suggest.
+    C : float
+    cell_size : int or None
+        Rows of a cell; None is one model.
+    """
+
+    kernel: str
+    gamma_factor: float
+    C: float
+    cell_size: int | None
 
 
 @dataclass(frozen=True)
 class SecondGrid:
-    """Settings of the second stage that are tried on the same rows and cells."""
+    """Kernel SVMs that are tried on the same rows and cells."""
 
     cell_size: int | None
     gamma_factors: Sequence[float]
     penalties: Sequence[float]
+    kernel: str = "rbf"
 
 
 @dataclass(frozen=True)
@@ -144,6 +176,8 @@ class StageOptions:
     max_iter : int or None
         Passes of the first stage's solver; None is 100.
     n_jobs : int or None
+    categorical : ndarray of shape (n_features,), bool, or None
+        Columns that hold categories.
     clock : StageClock
     sizes : StageSizes
     """
@@ -153,6 +187,7 @@ class StageOptions:
     tol: float = 0.05
     max_iter: int | None = None
     n_jobs: int | None = None
+    categorical: NDArray[np.bool_] | None = None
     clock: StageClock = field(default_factory=StageClock)
     sizes: StageSizes = field(default_factory=StageSizes)
 
@@ -170,6 +205,12 @@ class StageOptions:
     def is_late(self) -> bool:
         """Whether the time is over."""
         return self.clock.remaining() == 0
+
+    @property
+    def time_left(self) -> float | None:
+        """Seconds left, and more than none, as a parameter has to be."""
+        limit = self.clock.remaining()
+        return None if limit is None else max(limit, _LEAST_TIME)
 
     def for_search(self) -> StageOptions:
         """Options of the search: half of the time, and a looser tolerance."""

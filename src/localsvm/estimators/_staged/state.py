@@ -1,17 +1,23 @@
-"""What a model file keeps of the staged SVM: preparation and both stages."""
+"""What a model file keeps of the staged SVM: its terms, and the rows that they see."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from localsvm.estimators._additive import AdditiveSVC
+from localsvm.estimators._join import Join
 from localsvm.estimators._local import LocalSVC
 from localsvm.estimators._regional import ClusteredSVC
 from localsvm.estimators._staged.estimator import StagedSVC
-from localsvm.estimators._staged.model import StagedModel
+from localsvm.estimators._staged.preparation import Preparation
 from localsvm.estimators._staged.preparation.state import PREPARATION, check_preparation
+from localsvm.estimators._staged.sum.model import RegionAnswer, SumModel, SumTerm
+from localsvm.estimators._staged.sum.weights import TERMS, SumWeights
+from localsvm.estimators._staged.switch.model import SwitchModel
 from localsvm.state import (
     CLASSIFIER,
     REGIONS,
@@ -19,53 +25,161 @@ from localsvm.state import (
     Maybe,
     Number,
     Part,
+    Record,
     Report,
+    Several,
+    Sometimes,
     Spec,
     Whole,
+    Word,
     doubles,
     indices,
 )
 
+_CLASSES = dict(
+    zip(TERMS, (AdditiveSVC, ClusteredSVC, LocalSVC, LocalSVC), strict=True)
+)
+
+
+@dataclass(frozen=True)
+class _KeptTerm:
+    """A term, and the number of its preparation; 0 is the rows as they are."""
+
+    name: str
+    rows: int
+    estimator: Any
+
 
 def _check(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
     del model
-    check_preparation(values["_preparation"], dims)
-    for name, cls in (("first_stage_", ClusteredSVC), ("second_stage_", LocalSVC)):
-        stage = values[name]
-        if stage is None:
-            continue
-        if type(stage) is not cls:
-            raise ValueError(f"{name} is a {type(stage).__name__}.")
-        if stage.metric_ is not None:
-            raise ValueError(f"{name} has a metric of its own.")
-        if not np.array_equal(stage.classes_, values["classes_"]):
-            raise ValueError(f"{name} has other classes.")
-    if (values["second_stage_"] is None) != (values["_threshold"] == 0):
-        raise ValueError("second_stage_ and _threshold do not fit together.")
+    preparations = values["_preparations"]
+    for preparation in preparations:
+        check_preparation(preparation, dims)
+    for term in values["_terms"]:
+        _check_term(term, preparations, values, dims)
+    names = [term.name for term in values["_terms"]]
+    if names != [name for name in TERMS if name in names] or not names:
+        raise ValueError(f"_terms are {names}; expected some of {TERMS}.")
+    if values["_weights"] is None:
+        expected = ["regions"] if values["_threshold"] == 0 else ["regions", "rbf"]
+        if names != expected:
+            raise ValueError("_terms and _threshold do not fit together.")
+    else:
+        _check_weights(values["_weights"], names, len(values["classes_"]))
+
+
+def _check_term(
+    term: _KeptTerm,
+    preparations: Sequence[Preparation],
+    values: Mapping[str, Any],
+    dims: Dims,
+) -> None:
+    estimator = term.estimator
+    if type(estimator) is not _CLASSES[term.name]:
+        raise ValueError(f"{term.name} is a {type(estimator).__name__}.")
+    if getattr(estimator, "metric_", None) is not None:
+        raise ValueError(f"{term.name} has a metric of its own.")
+    if not np.array_equal(estimator.classes_, values["classes_"]):
+        raise ValueError(f"{term.name} has other classes.")
+    if (term.rows == 0) != (term.name == "additive") or term.rows > len(preparations):
+        raise ValueError(f"{term.name} has no preparation {term.rows}.")
+    width = dims["columns"]
+    if term.rows:
+        width = len(preparations[term.rows - 1].offset)
+    if estimator.n_features_in_ != width:
+        raise ValueError(
+            f"{term.name} has {estimator.n_features_in_} columns; expected {width}."
+        )
+
+
+def _check_weights(join: Join, names: Sequence[str], n_classes: int) -> None:
+    added = [
+        name for name, weight in zip(TERMS, join.weights, strict=True) if weight > 0
+    ]
+    if added != list(names):
+        raise ValueError(f"_weights are those of {added}; expected {list(names)}.")
+    if len(join.bias) != (1 if n_classes == 2 else n_classes):
+        raise ValueError("_weights.bias does not fit the classes.")
 
 
 def _take(values: dict[str, Any]) -> dict[str, Any]:
-    """Write of the model what its two stages do not hold."""
-    model = values["_model"]
-    own = {"_preparation": model.preparation, "_threshold": model.threshold}
-    return {name: each for name, each in values.items() if name != "_model"} | own
+    """Write the terms and their preparations, each preparation once."""
+    model, kept = values["_model"], dict(values)
+    for name in ("_model", "terms_", "first_stage_", "second_stage_"):
+        del kept[name]
+    preparations: list[Preparation] = []
+    terms = []
+    for name, estimator in values["terms_"].items():
+        preparation = _preparation_of(model, name)
+        if preparation is not None and not any(
+            preparation is known for known in preparations
+        ):
+            preparations.append(preparation)
+        rows = 0
+        if preparation is not None:
+            rows = 1 + [each is preparation for each in preparations].index(True)
+        terms.append(_KeptTerm(name, rows, estimator))
+    is_sum = isinstance(model, SumModel)
+    weights = None
+    if is_sum:
+        weights = Join(np.array(model.weights.weights), np.array(model.weights.bias))
+    return kept | {
+        "_terms": tuple(terms),
+        "_preparations": tuple(preparations),
+        "_weights": weights,
+        "_threshold": 0.0 if is_sum else model.threshold,
+    }
+
+
+def _preparation_of(model: SwitchModel | SumModel, name: str) -> Preparation | None:
+    if isinstance(model, SwitchModel):
+        return model.preparation
+    return None if name == "additive" else model.terms[name].preparation
 
 
 def _make(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
     del dims
     kept = dict(values)
-    preparation, threshold = kept.pop("_preparation"), kept.pop("_threshold")
-    first, second = values["first_stage_"], values["second_stage_"]
+    terms, preparations = kept.pop("_terms"), kept.pop("_preparations")
+    weights, threshold = kept.pop("_weights"), kept.pop("_threshold")
     vars(unfitted).update(kept)
-    unfitted.gradient_metric_ = preparation.metric
-    unfitted._model = StagedModel(
+    unfitted.terms_ = {term.name: term.estimator for term in terms}
+    if weights is None:
+        unfitted._model = _switch(unfitted.terms_, preparations[0], threshold)
+    else:
+        unfitted._model = _sum(terms, preparations, weights)
+    unfitted._set_stages()
+    return unfitted
+
+
+def _switch(
+    terms: Mapping[str, Any], preparation: Preparation, threshold: float
+) -> SwitchModel:
+    first, second = terms["regions"], terms.get("rbf")
+    return SwitchModel(
         preparation,
         first.regions_,
         first._model,
         None if second is None else second._model,
         threshold,
     )
-    return unfitted
+
+
+def _sum(
+    terms: Sequence[_KeptTerm], preparations: Sequence[Preparation], join: Join
+) -> SumModel:
+    additive = None
+    others: dict[str, SumTerm] = {}
+    for term in terms:
+        answer = term.estimator._model
+        if term.name == "additive":
+            additive = answer
+            continue
+        if term.name == "regions":
+            answer = RegionAnswer(term.estimator.regions_, answer)
+        others[term.name] = SumTerm(preparations[term.rows - 1], answer)
+    weights = SumWeights(tuple(join.weights.tolist()), tuple(join.bias.tolist()))
+    return SumModel(weights, additive, others)
 
 
 SPECS = (
@@ -75,22 +189,40 @@ SPECS = (
         {
             **CLASSIFIER,
             **REGIONS,
-            "_preparation": PREPARATION,
-            "first_stage_": Part("classifier", columns="prepared"),
-            "second_stage_": Maybe(Part("classifier", columns="prepared")),
+            "n_regions_": Whole(0, dim="regions"),
+            "_preparations": Several(PREPARATION, "columns"),
+            "_terms": Several(
+                Record(
+                    _KeptTerm,
+                    name=Word(*TERMS),
+                    rows=Whole(0, len(TERMS)),
+                    estimator=Part("classifier"),
+                )
+            ),
+            "_weights": Maybe(
+                Record(Join, weights=doubles(len(TERMS), low=0), bias=doubles("tasks"))
+            ),
             "_threshold": Number(0.0, finite=False),
-            "n_hard_": Whole(0),
-            "stage_": indices("training_rows", low=0, below=3),
-            "stage_shares_": doubles(2, low=0),
+            "n_hard_": Sometimes(Whole(0)),
+            "stage_": Sometimes(indices("training_rows", low=0, below=3)),
+            "stage_shares_": Sometimes(doubles(2, low=0)),
             "region_stage_": indices("regions", low=1, below=3),
-            "C_": Number(0.0),
+            "C_": Maybe(Number(0.0)),
             "n_support_": indices("classes"),
             "duality_gap_": Number(finite=False),
             "n_iter_": Whole(1),
             "best_params_": Report(),
             "selection_": Report(),
         },
-        left_out=frozenset({"gradient_metric_", "_model"}),
+        left_out=frozenset(
+            {
+                "_model",
+                "gradient_metric_",
+                "terms_",
+                "first_stage_",
+                "second_stage_",
+            }
+        ),
         take=_take,
         check=_check,
         make=_make,

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm._checks import check_squares, column_range
 from localsvm.cluster import (
     GaussianSummary,
     SampledKMeans,
     summarize_classes,
 )
 from localsvm.engine import Block, Record
+from localsvm.passes import Content
 from localsvm.rows import hash_rows
 
 # Clusters of a class that are kept while blocks are merged, as a multiple of the most
@@ -54,10 +54,8 @@ class BlockClusters(Record):
 
     Attributes
     ----------
-    classes : ndarray of shape (n_classes,)
-        All labels, with or without weight.
-    low, high : ndarray of shape (n_features,)
-        Smallest and largest value of each column.
+    content : Content
+        Without moments.
     most : ndarray of shape (n_classes,)
         Most clusters that one block has of each class.
     wanted : int
@@ -67,9 +65,7 @@ class BlockClusters(Record):
         None if no row has a weight.
     """
 
-    classes: NDArray[Any]
-    low: NDArray[Any]
-    high: NDArray[Any]
+    content: Content
     most: NDArray[np.intp]
     wanted: int
     seed: int
@@ -77,11 +73,10 @@ class BlockClusters(Record):
 
     def merge(self, other: BlockClusters) -> BlockClusters:
         """Join the clusters of both; reduce them if they are many."""
-        classes = np.union1d(self.classes, other.classes)
+        content = self.content.merge(other.content)
+        classes = content.totals.classes
         joined = BlockClusters(
-            classes,
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
+            content,
             np.maximum(self.most_of(classes), other.most_of(classes)),
             self.wanted,
             self.seed,
@@ -96,9 +91,7 @@ class BlockClusters(Record):
 
     def most_of(self, classes: NDArray[Any]) -> NDArray[np.intp]:
         """Most clusters that a block has of each of the classes."""
-        most = np.zeros(len(classes), dtype=np.intp)
-        most[np.searchsorted(classes, self.classes)] = self.most
-        return most
+        return self.content.totals.among(classes, self.most)
 
 
 def cluster_block(
@@ -120,12 +113,11 @@ def cluster_block(
     -------
     BlockClusters
     """
-    check_squares(block.X)
-    low, high = column_range(block.X)
-    classes = np.unique(block.y)
+    content = Content.of(block, moments=False)
+    classes = content.totals.classes
     none_yet = np.zeros(len(classes), dtype=np.intp)
     wanted = wanted_clusters(clusterer)
-    found = BlockClusters(classes, low, high, none_yet, wanted, seed)
+    found = BlockClusters(content, none_yet, wanted, seed)
     if not block.sample_weight.any():
         return found
     summary = summarize_classes(
@@ -153,10 +145,10 @@ def wanted_clusters(clusterer: Any) -> int:
 
 def finish_merging(found: BlockClusters) -> GaussianSummary:
     """Reduce the clusters of each class to as many as the richest block has."""
-    if found.clusters is None:
-        raise ValueError("Sample weights must contain at least one non-zero number.")
+    found.content.require_weight()
+    assert found.clusters is not None
     summary = found.clusters.summary()
-    return _reduce(summary, found.classes, found.most, 1, found.seed)
+    return _reduce(summary, found.content.totals.classes, found.most, 1, found.seed)
 
 
 def _reduce(

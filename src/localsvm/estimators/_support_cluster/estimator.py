@@ -16,7 +16,6 @@ from localsvm._checks import (
     check_sample_weight,
     check_squares,
     class_weights,
-    exact_range,
     integer,
     one_of,
     real,
@@ -24,6 +23,7 @@ from localsvm._checks import (
     with_methods,
 )
 from localsvm._clock import StageClock
+from localsvm._ranges import exact_range
 from localsvm.cluster import GaussianSummary, class_clusterer
 from localsvm.engine import Block, Blocks
 from localsvm.estimators._base import check_solution
@@ -80,11 +80,6 @@ class SupportClusterSVC(BaseSupportCluster):
         An SVM per pair of classes or per class; all share one kernel matrix.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, a factor of the rows' weights.
-    tol : float, default=1e-3
-        Largest violation of the optimality conditions. 0 is as small as the rounding of
-        the numbers allows.
-    max_iter : int or None, default=None
-        Steps of the solver per SVM. None is a million.
     max_time : float or None, default=None
         Seconds for the whole fit. Clustering is not cut short, the solver is.
     random_state : int, RandomState instance or None, default=None
@@ -97,6 +92,11 @@ class SupportClusterSVC(BaseSupportCluster):
     kernel_form : {"expected_rbf", "paper"}, default="expected_rbf"
         The RBF kernel on average over the rows of two clusters, or the printed
         probability product kernel; see Notes.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions. 0 is as small as the rounding of
+        the numbers allows.
+    max_iter : int or None, default=None
+        Steps of the solver per SVM. None is a million.
 
     Attributes
     ----------
@@ -190,12 +190,12 @@ class SupportClusterSVC(BaseSupportCluster):
         covariance: str = "diag",
         multi_class: str = "ovo",
         class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int | None = None,
         max_time: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         kernel_form: str = "expected_rbf",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.C = C
@@ -204,12 +204,12 @@ class SupportClusterSVC(BaseSupportCluster):
         self.covariance = covariance
         self.multi_class = multi_class
         self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
         self.max_time = max_time
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.kernel_form = kernel_form
+        self.tol = tol
+        self.max_iter = max_iter
 
     @available_if(can_stream)  # type: ignore[untyped-decorator]
     def partial_fit(

@@ -201,9 +201,12 @@ def fit_support_clusters(
     if classes is not None:
         summary = replace(summary, label=classes[np.asarray(summary.label)])
     learned = learn_summary(
-        summary, settings, options, found.classes if classes is None else classes
+        summary,
+        settings,
+        options,
+        found.content.totals.classes if classes is None else classes,
     )
-    return replace(learned, ends=np.stack([found.low, found.high]))
+    return replace(learned, ends=found.content.ends)
 
 
 def join_summaries(summaries: Any, covariance: str) -> GaussianSummary:

@@ -2,6 +2,7 @@
 
 # Each of these lets its functions answer for a family of estimators.
 from localsvm.export._onnx import (
+    _additive as _additive,
     _kernels as _kernels,
     _local as _local,
     _mixture as _mixture,

@@ -1,4 +1,4 @@
-"""Two stages: regions for the easy rows, kernel SVMs for the hard ones."""
+"""A sum of terms; or two stages, kernel SVMs for the hard rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.estimators import Preparation, QuantileMap, StagedSVC
+from localsvm.estimators import (
+    ColumnCode,
+    Preparation,
+    QuantileMap,
+    StagedSVC,
+    SumModel,
+    SwitchModel,
+)
 from localsvm.export._onnx._answer import Answer, answer, answers
 from localsvm.export._onnx._graph import Graph
 from localsvm.export._onnx._tensor import Tensor
@@ -16,18 +23,44 @@ from localsvm.export._onnx._transformers import unit_rows
 
 @answers(StagedSVC)
 def staged_answer(graph: Graph, rows: Tensor, model: StagedSVC) -> Answer:
+    """Decisions of a sum, or of one of two stages."""
+    fitted = model._model
+    if isinstance(fitted, SumModel):
+        return Answer(_add(graph, rows, model, fitted))
+    return Answer(_switch(graph, rows, model, fitted))
+
+
+def _add(graph: Graph, rows: Tensor, model: StagedSVC, fitted: SumModel) -> Tensor:
+    """Weighted sum of the terms, and the bias."""
+    prepared: dict[int, Tensor] = {}
+    total = graph.weight(np.array(fitted.weights.bias))
+    for name, weight in fitted.weights.of_terms.items():
+        seen = rows
+        if name in fitted.terms:
+            preparation = fitted.terms[name].preparation
+            if id(preparation) not in prepared:
+                prepared[id(preparation)] = _prepare(graph, rows, preparation)
+            seen = prepared[id(preparation)]
+        scores = answer(graph, seen, model.terms_[name]).scores
+        total = scores.cast(graph.real) * weight + total
+    return total.cast(graph.rows_dtype)
+
+
+def _switch(
+    graph: Graph, rows: Tensor, model: StagedSVC, fitted: SwitchModel
+) -> Tensor:
     """Decisions of the first stage, and of the second where the first is in doubt."""
-    rows = _prepare(graph, rows, model._model.preparation)
-    if np.isinf(model._model.threshold):
-        return Answer(_decide_hard(graph, rows, model))
+    rows = _prepare(graph, rows, fitted.preparation)
+    if np.isinf(fitted.threshold):
+        return _decide_hard(graph, rows, model)
     scores = answer(graph, rows, model.first_stage_).scores
     if model.second_stage_ is None:
-        return Answer(scores)
-    sure = _confidences(scores, len(model.classes_)).above(model._model.threshold)
+        return scores
+    sure = _confidences(scores, len(model.classes_)).above(fitted.threshold)
     hard = graph.apply("NonZero", graph.apply("Not", sure), dtype=np.int64)
     answered = _decide_hard(graph, rows.take(hard.drop(0)), model)
     place = graph.apply("Transpose", hard)
-    return Answer(graph.apply("ScatterND", scores, place, answered))
+    return graph.apply("ScatterND", scores, place, answered)
 
 
 def _decide_hard(graph: Graph, rows: Tensor, model: StagedSVC) -> Tensor:
@@ -46,7 +79,9 @@ def _confidences(scores: Tensor, n_classes: int) -> Tensor:
 
 
 def _prepare(graph: Graph, rows: Tensor, preparation: Preparation) -> Tensor:
-    """Scale, turn and stretch rows as the model was fitted to them."""
+    """Code, scale, turn and stretch rows as the model was fitted to them."""
+    if preparation.columns is not None:
+        rows = _code_columns(graph, rows, preparation.columns)
     if preparation.quantiles is not None and len(preparation.quantiles.columns):
         mapped = _map_quantiles(graph, rows, preparation.quantiles)
         order = np.arange(len(preparation.components))
@@ -61,6 +96,29 @@ def _prepare(graph: Graph, rows: Tensor, preparation: Preparation) -> Tensor:
     if preparation.components.ndim == 1:
         return rows * components + offset
     return rows @ components + offset
+
+
+def _code_columns(graph: Graph, rows: Tensor, columns: ColumnCode) -> Tensor:
+    """Fill missing values, and give each level of a category its column."""
+    numbers = rows.take(columns.numbers.astype(np.int64), axis=1)
+    medians = graph.weight(columns.medians, graph.rows_dtype)
+    parts = [_is_missing(graph, numbers).where(medians, numbers)]
+    if len(columns.flagged):
+        flagged = rows.take(columns.flagged.astype(np.int64), axis=1)
+        parts.append(_is_missing(graph, flagged).cast(graph.rows_dtype))
+    coded = zip(columns.categories, columns.levels, columns.missing_levels, strict=True)
+    for column, levels, has_missing in coded:
+        value = rows.columns(int(column), int(column) + 1)
+        missing = _is_missing(graph, value).cast(graph.rows_dtype)
+        known = [value.equals(levels).cast(graph.rows_dtype)] if len(levels) else []
+        known += [missing] if has_missing else []
+        of_levels = graph.concatenate(known) if known else missing * 0.0
+        parts += [*known, 1.0 - of_levels.sum(1, keep=True)]
+    return graph.concatenate(parts)
+
+
+def _is_missing(graph: Graph, values: Tensor) -> Tensor:
+    return graph.apply("IsNaN", values, dtype=np.bool_)
 
 
 def _map_quantiles(graph: Graph, rows: Tensor, quantiles: QuantileMap) -> Tensor:

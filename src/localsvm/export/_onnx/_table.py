@@ -7,14 +7,23 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from localsvm.data import (
     DAYS_OF_WEEK,
     DAYS_OF_YEAR,
+    FIRST_WEEKDAY,
+    MILLISECONDS_OF_DAY,
+    MILLISECONDS_OF_HOUR,
     BooleanColumn,
+    CalendarColumn,
     CategoryColumn,
+    CodeColumn,
     DateColumn,
     NumberColumn,
+    OrderedColumn,
+    RawBooleanColumn,
+    RawNumberColumn,
     TableEncoder,
 )
 from localsvm.export._onnx._graph import Graph
@@ -99,6 +108,82 @@ def _phase(graph: Graph, days: Tensor, cycle: str) -> Tensor:
     return (whole - weeks * float(DAYS_OF_WEEK)) / float(DAYS_OF_WEEK)
 
 
+def _raw(
+    graph: Graph, column: RawNumberColumn | RawBooleanColumn, dtype: str
+) -> list[Tensor]:
+    return [graph.column(column.name, column.kind, dtype)]
+
+
+def _code(graph: Graph, column: CodeColumn, dtype: str) -> list[Tensor]:
+    codes = np.arange(len(column.levels) + 1, dtype=np.float64)
+    return [_looked_up(graph, column, codes)]
+
+
+def _ordered(graph: Graph, column: OrderedColumn, dtype: str) -> list[Tensor]:
+    """Numbers of the levels; no operator reads those of new ones, which are NaN."""
+    return [_looked_up(graph, column, np.append(column.numbers, np.nan))]
+
+
+def _looked_up(
+    graph: Graph, column: CodeColumn | OrderedColumn, numbers: NDArray[np.float64]
+) -> Tensor:
+    """Look numbers of levels up; the last one is for new ones, NaN for empty ones."""
+    n_levels = len(column.levels)
+    places = {level: place for place, level in enumerate(column.levels)}
+    places.setdefault("", n_levels + 1)
+    place = graph.apply(
+        "LabelEncoder",
+        graph.column(column.name, column.kind, object),
+        dtype=np.int64,
+        domain="ai.onnx.ml",
+        keys_strings=tuple(places),
+        values_int64s=tuple(places.values()),
+        default_int64=n_levels,
+    )
+    return graph.constant(np.append(numbers, np.nan), np.float64).take(place)
+
+
+def _calendar(graph: Graph, column: CalendarColumn, dtype: str) -> list[Tensor]:
+    """Parts of days since 1970, in float64: float32 would be minutes off."""
+    kind = f"{column.kind}:{column.format}" if column.format else column.kind
+    moments = graph.column(column.name, kind, np.float64)
+    days = _floor(moments)
+    parts = [days, _day_of_year(days), _remainder(days + FIRST_WEEKDAY, 7)]
+    if column.has_time:
+        whole = _floor((moments - days) * MILLISECONDS_OF_DAY + 0.5)
+        parts.append(whole / MILLISECONDS_OF_HOUR)
+    return parts
+
+
+def _day_of_year(days: Tensor) -> Tensor:
+    """Day of the year in the Gregorian calendar, from 1 on.
+
+    Years begin in March, so that the leap day comes last, in cycles of 400 years from
+    the year 0 on (Howard Hinnant's days_from_civil).
+    """
+    of_cycle = _remainder(days + 719_468.0, 146_097)
+    leaps = [_floor(of_cycle / each) for each in (1460.0, 36_524.0, 146_096.0)]
+    year = _floor((of_cycle - leaps[0] + leaps[1] - leaps[2]) / 365.0)
+    centuries = _floor(year / 100.0)
+    before = year * 365.0 + _floor(year / 4.0) - centuries
+    since_march = of_cycle - before
+    is_fourth = _remainder(year, 4).equals(0.0).cast(np.float64)
+    is_century = _remainder(year, 100).equals(0.0).cast(np.float64)
+    is_cycle = year.equals(0.0).cast(np.float64)
+    leap = is_fourth - is_century + is_cycle
+    return since_march.below(306.0).where(
+        since_march + 60.0 + leap, since_march - 305.0
+    )
+
+
+def _remainder(value: Tensor, by: float) -> Tensor:
+    return value - _floor(value / float(by)) * float(by)
+
+
+def _floor(value: Tensor) -> Tensor:
+    return value.graph.apply("Floor", value)
+
+
 def _is_nan(value: Tensor) -> Tensor:
     return value.graph.apply("IsNaN", value, dtype=np.bool_)
 
@@ -108,4 +193,9 @@ _ENCODERS: dict[type, Callable[[Graph, Any, str], list[Tensor]]] = {
     BooleanColumn: _boolean,
     CategoryColumn: _category,
     DateColumn: _date,
+    RawNumberColumn: _raw,
+    RawBooleanColumn: _raw,
+    CodeColumn: _code,
+    OrderedColumn: _ordered,
+    CalendarColumn: _calendar,
 }

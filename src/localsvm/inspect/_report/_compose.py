@@ -19,6 +19,7 @@ from localsvm.inspect._report._data_section import DataSection, describe_data
 from localsvm.inspect._report._drawn import (
     Drawn,
     draw_calibration,
+    draw_effects,
     draw_fit,
     draw_map,
     draw_weights,
@@ -167,6 +168,8 @@ def _draw(given: Given, coding: LabelCoding, with_regions: bool) -> dict[str, Dr
         if with_regions:
             drawn["map"] = draw_map(model, X, y, coding)
             drawn["weights"] = draw_weights(model, X)
+        if hasattr(last_step(model), "column_effects_"):
+            drawn["effects"] = draw_effects(model)
     return drawn
 
 

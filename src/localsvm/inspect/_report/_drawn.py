@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from localsvm.inspect._column_effects import ColumnEffectsDisplay
 from localsvm.inspect._fit_report import FitReportDisplay
 from localsvm.inspect._labels import LabelCoding
 from localsvm.inspect._opened import OpenedModel
@@ -22,6 +23,7 @@ _MOST_NARROW = 10
 _MAP_STYLE: dict[str, Any] = {"row_kw": {"rasterized": True}, "center_kw": {"s": 30}}
 _LONGEST_LEGEND = 30
 _MOST_LEGEND_ENTRIES = 14
+_MOST_EFFECTS, _EFFECTS_ABREAST = 9, 3
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,29 @@ def draw_weights(model: Any, X: Any) -> Drawn:
         "where features have been scaled; of kernel regions they are mean gradients."
     )
     return Drawn(words, picture_of(ax.figure, "weights", words), is_wide)
+
+
+def draw_effects(model: Any) -> Drawn:
+    """Draw what the most important columns add to the decision."""
+    opened = OpenedModel.of(model)
+    names = [clean(name, 40) for name in opened.feature_names]
+    n_shown = min(_MOST_EFFECTS, len(names))
+    abreast = min(n_shown, _EFFECTS_ABREAST)
+    lines = -(-n_shown // abreast)
+    figure, axes = new_figure((5.4, 8.6)[abreast > 1], 2.3 * lines, abreast, lines)
+    for ax in axes[n_shown:]:
+        ax.set_visible(False)
+    display = ColumnEffectsDisplay.from_estimator(
+        model, n_columns=n_shown, feature_names=names, axes=axes[:n_shown]
+    )
+    label = clean(display.label, 40)
+    words = (
+        f"What {_how_many(n_shown, len(names), 'column')} add to the decision for "
+        f"class \u201c{label}\u201d, by the value in the column, the most important "
+        "first. Grey: share of the training rows. With the intercept, the effects of "
+        "all columns sum to the decision."
+    )
+    return Drawn(words, picture_of(figure, "effects", words), abreast > 1)
 
 
 def draw_calibration(model: Any, X: Any, y: Any) -> Drawn:

@@ -25,6 +25,7 @@ _SECTIONS = {
     "regions": "Regions",
     "weights": "Weights by region",
     "errors": "Errors by region",
+    "effects": "Effects of the columns",
     "calibration": "Calibration",
     "fit": "Fit",
     "examples": "Examples",
@@ -84,5 +85,6 @@ class Page:
         return [
             pair
             for pair in _SECTIONS.items()
-            if self.regions is not None or pair[0] not in _OF_REGIONS
+            if (self.regions is not None or pair[0] not in _OF_REGIONS)
+            and (pair[0] != "effects" or "effects" in self.drawn)
         ]

@@ -53,11 +53,13 @@ def style() -> Any:
     return require("matplotlib", "report", MATPLOTLIB_NEED).rc_context(_STYLE)
 
 
-def new_figure(width: float, height: float, n_axes: int) -> tuple[Any, Any]:
-    """Figure of a size in inches with axes side by side; pyplot is left alone."""
+def new_figure(
+    width: float, height: float, n_axes: int, n_lines: int = 1
+) -> tuple[Any, Any]:
+    """Figure of a size in inches with axes line by line; pyplot is left alone."""
     module = require("matplotlib.figure", "report", MATPLOTLIB_NEED)
     figure = module.Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots(1, n_axes, squeeze=False)[0]
+    return figure, figure.subplots(n_lines, n_axes, squeeze=False).ravel()
 
 
 def new_axes(width: float, height: float) -> Any:

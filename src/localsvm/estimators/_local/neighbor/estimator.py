@@ -51,11 +51,7 @@ class NeighborSVC(BaseKernelClassifier):
     metric : transformer or None, default=None
         As in :class:`LocalSVC`.
     class_weight : dict, "balanced" or None, default=None
-        Weight of each class, a factor of the rows' weights.
-    tol : float, default=1e-3
-        As in :class:`LocalSVC`.
-    max_iter : int or None, default=None
-        These and the ones above are as in :class:`LocalSVC`.
+        ``kernel``, ``C``, ``metric`` and ``class_weight`` are as in :class:`LocalSVC`.
     max_time : float or None, default=None
         Seconds for a call of ``predict`` or ``decision_function``, which is where SVMs
         are fitted. Queries that there is no time for are answered with the class of
@@ -75,6 +71,10 @@ class NeighborSVC(BaseKernelClassifier):
         :class:`~localsvm.cluster.ShortListNeighbors` makes it SVM-KNN (Zhang et al.
         2006): a cheap distance first, the exact one on a short list.
     cache_size : float, default=200
+        As in :class:`LocalSVC`.
+    tol : float, default=1e-3
+        As in :class:`LocalSVC`.
+    max_iter : int or None, default=None
         As in :class:`LocalSVC`.
 
     Attributes
@@ -152,8 +152,6 @@ class NeighborSVC(BaseKernelClassifier):
         gamma: Gamma = "local",
         metric: Any = None,
         class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int | None = None,
         max_time: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -161,6 +159,8 @@ class NeighborSVC(BaseKernelClassifier):
         coef0: float = 0.0,
         neighbors: Any = "auto",
         cache_size: float = 200.0,
+        tol: float = 1e-3,
+        max_iter: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.kernel = kernel
@@ -168,8 +168,6 @@ class NeighborSVC(BaseKernelClassifier):
         self.gamma = gamma
         self.metric = metric
         self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
         self.max_time = max_time
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -177,6 +175,8 @@ class NeighborSVC(BaseKernelClassifier):
         self.coef0 = coef0
         self.neighbors = neighbors
         self.cache_size = cache_size
+        self.tol = tol
+        self.max_iter = max_iter
 
     def neighborhood(self, X: Any) -> NDArray[np.intp]:
         """Training rows that decide each row.

@@ -14,6 +14,7 @@ from sklearn.utils.extmath import randomized_svd, row_norms
 
 from localsvm._threads import map_row_blocks
 from localsvm.estimators._regional import GradientMetric
+from localsvm.estimators._staged.preparation.columns import ColumnCode
 from localsvm.estimators._staged.preparation.ranks import BINARY_KNOTS, capped_ranks
 from localsvm.rows import Rows
 
@@ -84,11 +85,11 @@ class QuantileMap:
 class Preparation:
     """Map of rows to prepared rows: ``scaled(x) @ components + offset``.
 
-    Columns are scaled (those with the values 0 and 1 alone stay as they are, but for
-    ranks, which halve them), or rows divided by their norm; then they are centred,
-    projected on their principal components if there are many, and divided by the root
-    mean squared norm. A metric is one more factor of ``components``. Sparse rows are
-    not centred and stay sparse.
+    Missing values are filled and categories coded first. Then columns are scaled (those
+    with the values 0 and 1 alone stay as they are, but for ranks, which halve them), or
+    rows divided by their norm; they are centred, projected on their principal
+    components if there are many, and divided by the root mean squared norm. A metric is
+    one more factor of ``components``. Sparse rows are not centred and stay sparse.
 
     Attributes
     ----------
@@ -101,6 +102,8 @@ class Preparation:
     offset : ndarray of shape (n_components,)
     metric : GradientMetric or None
         Whose map is the last factor.
+    columns : ColumnCode or None
+        Codes dense rows before all else; None of sparse rows.
     """
 
     quantiles: QuantileMap | None
@@ -108,12 +111,22 @@ class Preparation:
     components: NDArray[np.float64]
     offset: NDArray[np.float64]
     metric: GradientMetric | None = None
+    columns: ColumnCode | None = None
 
     @classmethod
     def learn(
-        cls, rows: Rows, scaling: str, n_components: int | None, seed: int
+        cls,
+        rows: Rows,
+        scaling: str,
+        n_components: int | None,
+        seed: int,
+        categorical: NDArray[np.bool_] | None = None,
     ) -> Preparation:
         """Learn from the first rows, which are in random order, by sample weights."""
+        columns = None
+        if not sparse.issparse(rows.X):
+            columns = ColumnCode.learn(rows, categorical)
+            rows = replace(rows, X=columns.apply(rows.X))
         numeric = _many_valued(rows.X)
         rows = rows.take(np.arange(min(_SAMPLED_ROWS, rows.X.shape[0])))
         quantiles = None
@@ -133,7 +146,8 @@ class Preparation:
             basis = _principal_axes(scaled, mean, directions, n_components, seed)
             directions = directions[:, np.newaxis] * basis
         offset = -_project(mean, directions)
-        return replace(scaler, components=directions, offset=offset)._of_unit_norm(rows)
+        learnt = replace(scaler, components=directions, offset=offset)
+        return replace(learnt._of_unit_norm(rows), columns=columns)
 
     def apply(self, X: Any, n_jobs: int | None = None) -> Any:
         """Prepare rows, in their dtype."""
@@ -144,7 +158,8 @@ class Preparation:
         out = np.empty((X.shape[0], len(offset)), dtype=X.dtype)
 
         def prepare_block(block: slice) -> None:
-            out[block] = _project(self._scale(X[block]), components)
+            coded = X[block] if self.columns is None else self.columns.apply(X[block])
+            out[block] = _project(self._scale(coded), components)
             out[block] += offset
 
         map_row_blocks(prepare_block, X.shape[0], n_jobs)
@@ -181,11 +196,14 @@ class Preparation:
 
         ``gradient`` has shape (n_samples, n_tasks, n_components).
         """
+        coded = X if self.columns is None else self.columns.apply(X)
         pulled = self.pull_back_scaled(gradient)
         if self.quantiles is not None:
-            pulled = pulled * self.quantiles.slope(X)[:, np.newaxis]
+            pulled = pulled * self.quantiles.slope(coded)[:, np.newaxis]
         if self.unit_rows:
-            pulled = _along_sphere(pulled, X)
+            pulled = _along_sphere(pulled, coded)
+        if self.columns is not None:
+            pulled = self.columns.pull_back(pulled)
         return np.asarray(pulled, dtype=np.float64)
 
     def pull_back_scaled(self, gradient: NDArray[Any]) -> NDArray[Any]:

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from localsvm.estimators._staged.preparation.columns import ColumnCode
 from localsvm.estimators._staged.preparation.model import Preparation, QuantileMap
 from localsvm.state import (
+    Array,
     Dims,
     Field,
     Flag,
@@ -17,14 +19,26 @@ from localsvm.state import (
     Record,
     Sink,
     Source,
+    Whole,
     check_starts,
     doubles,
     indices,
 )
 
 
-class _Knots(Field):
-    """Arrays of several lengths, one per mapped column, end to end."""
+class _Lists(Field):
+    """Arrays of several lengths, end to end.
+
+    Parameters
+    ----------
+    count : str
+        Name of the number of arrays.
+    total : str
+        Name of the sum of their lengths.
+    """
+
+    def __init__(self, count: str, total: str) -> None:
+        self._count, self._total = count, total
 
     def write(self, value: Any, place: str, sink: Sink, dims: Dims) -> Any:
         """Write all numbers and where each array begins."""
@@ -48,7 +62,7 @@ class _Knots(Field):
         return [flat[a:b] for a, b in itertools.pairwise(start)]
 
     def _fields(self) -> dict[str, Field]:
-        return {"start": indices("mapped+1"), "flat": doubles("knots")}
+        return {"start": indices(f"{self._count}+1"), "flat": doubles(self._total)}
 
 
 class _Components(Field):
@@ -64,32 +78,61 @@ class _Components(Field):
         return self._kind(ndim).read(plain, place, source, dims)
 
     def _kind(self, ndim: int) -> Field:
-        return doubles("columns") if ndim == 1 else doubles("columns", "prepared")
+        return doubles("coded") if ndim == 1 else doubles("coded", "prepared")
 
 
 PREPARATION = Record(
     Preparation,
+    components=_Components(),
+    offset=doubles("prepared"),
     quantiles=Maybe(
         Record(
             QuantileMap,
-            columns=indices("mapped", below="columns"),
-            values=_Knots(),
-            scores=_Knots(),
+            columns=indices("mapped", below="coded"),
+            values=_Lists("mapped", "knots"),
+            scores=_Lists("mapped", "knots"),
         )
     ),
     unit_rows=Flag(),
-    components=_Components(),
-    offset=doubles("prepared"),
     metric=Maybe(Part("transformer")),
+    columns=Maybe(
+        Record(
+            ColumnCode,
+            n_columns=Whole(1, dim="columns"),
+            numbers=indices("numbers", below="columns"),
+            medians=doubles("numbers"),
+            flagged=indices("flagged", below="columns"),
+            categories=indices("categories", below="columns"),
+            levels=_Lists("categories", "levels"),
+            missing_levels=Array((np.bool_,), "categories"),
+        )
+    ),
 )
 
 
 def check_preparation(preparation: Preparation, dims: Dims) -> None:
     """Raise unless the arrays of a preparation fit together."""
-    if preparation.components.ndim == 1:
-        dims.bind("prepared", dims["columns"], "_preparation.offset")
+    coded = dims["columns"]
+    if preparation.columns is not None:
+        _check_columns(preparation.columns)
+        coded = preparation.columns.n_features
+    width = len(preparation.components)
+    if width != coded:
+        raise ValueError(f"_preparation has {width} components; expected {coded}.")
+    if preparation.components.ndim == 1 and len(preparation.offset) != coded:
+        raise ValueError("_preparation.offset does not fit the components.")
     if preparation.quantiles is not None:
         _check_quantiles(preparation.quantiles)
+
+
+def _check_columns(columns: ColumnCode) -> None:
+    kept = np.sort(np.concatenate([columns.numbers, columns.categories]))
+    if not np.array_equal(kept, np.arange(columns.n_columns)):
+        raise ValueError("_preparation.columns does not name each column once.")
+    if not np.isin(columns.flagged, columns.numbers).all():
+        raise ValueError("_preparation.columns.flagged has a category.")
+    if any((np.diff(levels) <= 0).any() for levels in columns.levels):
+        raise ValueError("_preparation.columns has levels that do not ascend.")
 
 
 def _check_quantiles(quantiles: QuantileMap) -> None:

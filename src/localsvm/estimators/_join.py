@@ -1,9 +1,9 @@
-"""The weighted sum that joins the terms of the staged SVM.
+"""The weighted sum that joins the decisions of several models.
 
-The decisions of several models, made on rows that were held out of their fits, are
-divided by their spread and added with weights and a bias that a logistic regression
-learns. The bias is part of the model: it moves the threshold to where the errors of a
-rare class and those of a frequent one balance.
+The decisions, made on rows that were held out of the fits, are divided by their spread
+and added with weights and a bias that a logistic regression learns. The bias is part of
+the model: it moves the threshold to where the errors of a rare class and those of a
+frequent one balance.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from scipy.special import expit, log_softmax
 
 Floats = NDArray[np.float64]
 
-# Pulls the weights towards one, in units of the mean loss.
-_WEIGHT_RIDGE = 0.005
+# Pulls the weights towards one, in units of the mean loss: the most, and the most in
+# rows, since many rows need no such help.
+_WEIGHT_RIDGE, _RIDGE_ROWS = 0.005, 2.0
 # Keeps the bias of a class without held-out rows finite.
 _BIAS_RIDGE = 1e-6
 # Share of the sum's size below which a term is dropped.
@@ -115,6 +116,7 @@ def _minimise(
 ) -> tuple[Floats, Floats]:
     """Weights and bias of decisions of spread one."""
     n_terms, _, n_outputs = scaled.shape
+    ridge = min(_WEIGHT_RIDGE, _RIDGE_ROWS / len(class_index))
     target = np.eye(n_outputs)[class_index] if n_outputs > 1 else class_index[:, None]
 
     def loss(unknowns: Floats) -> tuple[float, Floats]:
@@ -125,9 +127,9 @@ def _minimise(
         gradient = np.concatenate(
             [np.tensordot(scaled, slope, axes=2), slope.sum(axis=0)]
         )
-        value += _WEIGHT_RIDGE * np.square(weights - 1).sum()
+        value += ridge * np.square(weights - 1).sum()
         value += _BIAS_RIDGE * np.square(bias).sum()
-        gradient[:n_terms] += 2 * _WEIGHT_RIDGE * (weights - 1)
+        gradient[:n_terms] += 2 * ridge * (weights - 1)
         gradient[n_terms:] += 2 * _BIAS_RIDGE * bias
         return float(value), gradient
 

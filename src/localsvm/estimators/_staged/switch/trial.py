@@ -9,38 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm._seeds import draw_seed
-from localsvm._threads import effective_n_jobs
-from localsvm.cluster import NeighborhoodCover
-from localsvm.estimators._local import Router
 from localsvm.estimators._regional import confidences
+from localsvm.estimators._staged.preparation.learn import learn_preparation
 from localsvm.estimators._staged.setting import (
     HardRows,
     SecondGrid,
     StagedSetting,
     StageOptions,
 )
-from localsvm.estimators._staged.stages import (
-    densified,
-    fit_first,
-    learn_preparation,
-    typical_distance,
-)
-from localsvm.kernels import Kernel
+from localsvm.estimators._staged.switch.fit import fit_first
+from localsvm.estimators._staged.terms.scores import score_kernels, stop_if_late
 from localsvm.rows import Fold, Rows
-from localsvm.solvers import (
-    KernelOptions,
-    LocalKernel,
-    cross_validate_neighborhoods,
-    fit_neighborhoods,
-)
-
-_STEPS_PER_ROW = 50
-_FEWEST_STEPS = 20_000
-
-
-class OutOfTimeError(Exception):
-    """The time for the search is over; what is being tried has no result."""
 
 
 class Trial:
@@ -148,7 +127,7 @@ class _TrialFold:
                 sorted({setting.kernel_C for setting in group}),
             )
             rows = Rows.joined([self._train.take(hard.index), self._test])
-            scores = score_second(rows, len(hard.index), grid, self._options)
+            scores = score_kernels(rows, len(hard.index), grid, self._options)
             stop_if_late(self._options)
             pairs = product(grid.gamma_factors, grid.penalties)
             for (gamma_factor, kernel_C), decisions in zip(pairs, scores, strict=True):
@@ -173,99 +152,6 @@ class _FirstAnswers:
     wrong: NDArray[np.bool_]
     confidence: NDArray[Any]
     margin: NDArray[np.float64]
-
-
-def score_second(
-    rows: Rows, n_train: int, grid: SecondGrid, options: StageOptions
-) -> NDArray[Any]:
-    """Decisions for the rows from ``n_train`` on, by models of those before.
-
-    The models are those that :func:`fit_second` would fit, and a row takes the same
-    route to them.
-
-    Returns an array of shape (n_settings, n_held_out, n_outputs); settings run
-    through the gamma factors and, within, the penalties.
-    """
-    rows = Rows.weighted(
-        densified(rows.X), rows.class_index, rows.penalty_weight, rows.n_classes
-    )
-    if grid.cell_size is None:
-        return _score_one_model(rows, n_train, grid, options)
-    return _score_cells(rows, n_train, grid, options)
-
-
-def _score_one_model(
-    rows: Rows, n_train: int, grid: SecondGrid, options: StageOptions
-) -> NDArray[Any]:
-    train, held_out = rows.take(slice(n_train)), rows.X[n_train:]
-    gamma = 1.0 / typical_distance(train.X)
-    every_row = np.arange(n_train, dtype=np.int32)[np.newaxis]
-    route = np.zeros(held_out.shape[0], dtype=np.int64)
-
-    def score(gamma_factor: float, C: float) -> NDArray[Any]:
-        stop_if_late(options)
-        kernel = Kernel("rbf", gamma * gamma_factor)
-        models = fit_neighborhoods(
-            train, every_row, LocalKernel(kernel, C), _solver_options(options, n_train)
-        )
-        return models.decide(train.X, kernel, rows.n_classes, held_out, route, 1)
-
-    settings = product(grid.gamma_factors, grid.penalties)
-    return np.array([score(*setting) for setting in settings])
-
-
-def _score_cells(
-    rows: Rows, n_train: int, grid: SecondGrid, options: StageOptions
-) -> NDArray[Any]:
-    """Score by the cells of the training rows; settings share their Gram."""
-    train, held_out = rows.X[:n_train], np.arange(n_train, rows.n_rows)
-    assert grid.cell_size is not None
-    # The seed that the fit draws: the cells are those of the fit.
-    cover = NeighborhoodCover(
-        grid.cell_size, random_state=draw_seed(options.seed), n_jobs=options.n_jobs
-    ).fit(train)
-    router = Router.to_centers(train[cover.center_indices_], cover.neighbors)
-    route = router.route(rows.X[n_train:], options.n_jobs)
-    used, cell = np.unique(route, return_inverse=True)
-    by_cell = np.split(
-        held_out[np.argsort(cell, kind="stable")], np.cumsum(np.bincount(cell))[:-1]
-    )
-    neighborhoods = [
-        np.append(cover.neighborhoods_[center], queries).astype(np.int32)
-        for center, queries in zip(used, by_cell, strict=True)
-    ]
-    assigned = np.append(np.full(n_train, -1), cell).astype(np.int32)
-    local = LocalKernel(
-        Kernel("rbf"),
-        1.0,
-        local_gamma=True,
-        C_factors=grid.penalties,
-        gamma_factors=grid.gamma_factors,
-    )
-    (scores,) = cross_validate_neighborhoods(
-        rows,
-        neighborhoods,
-        assigned,
-        [(np.arange(n_train), held_out)],
-        local,
-        _solver_options(options, n_train),
-    )
-    return scores
-
-
-def _solver_options(options: StageOptions, n_train: int) -> KernelOptions:
-    return KernelOptions(
-        tol=options.tol,
-        max_iter=max(_FEWEST_STEPS, _STEPS_PER_ROW * n_train),
-        max_time=options.clock.remaining(),
-        n_threads=effective_n_jobs(options.n_jobs),
-    )
-
-
-def stop_if_late(options: StageOptions) -> None:
-    """Leave what a solver may not have finished: half a fit says nothing."""
-    if options.is_late:
-        raise OutOfTimeError
 
 
 def _wrong(decisions: NDArray[Any], rows: Rows) -> NDArray[np.bool_]:

@@ -11,12 +11,17 @@ from scipy import sparse
 
 from localsvm.cluster import RegionCodes
 from localsvm.estimators._local import LocalModel
-from localsvm.estimators._regional import RegionalModel, Regions, confidences
+from localsvm.estimators._regional import (
+    GradientMetric,
+    RegionalModel,
+    Regions,
+    confidences,
+)
 from localsvm.estimators._staged.preparation import Preparation
 
 
 @dataclass(frozen=True)
-class StagedModel:
+class SwitchModel:
     """Two stages behind one preparation of the rows.
 
     Attributes
@@ -75,9 +80,17 @@ class StagedModel:
         if hard.size:
             gradient[hard] = self._cells.gradients(Z[hard], n_jobs)
         coef = self.preparation.pull_back(gradient, X)
-        dense = X.toarray() if sparse.issparse(X) else X
-        linear = np.einsum("ipj,ij->ip", coef, dense)
-        return coef, self._decide_prepared(Z, n_jobs) - linear
+        return coef, self._decide_prepared(Z, n_jobs) - linear_part(coef, X)
+
+    @property
+    def metric(self) -> GradientMetric | None:
+        """Metric of the prepared rows."""
+        return self.preparation.metric
+
+    @property
+    def keeps_zeros(self) -> bool:
+        """Whether sparse rows stay sparse."""
+        return self.preparation.keeps_zeros
 
     @property
     def scaled_coef(self) -> NDArray[Any]:
@@ -119,3 +132,9 @@ class StagedModel:
         if decisions.shape[1] == 1:
             return np.asarray(decisions)
         return np.asarray(2 * decisions / (decisions.shape[1] - 1) - 1)
+
+
+def linear_part(coef: NDArray[Any], X: Any) -> NDArray[Any]:
+    """Sum weights of the columns over a row; a missing value counts as zero."""
+    dense = X.toarray() if sparse.issparse(X) else np.nan_to_num(X)
+    return np.asarray(np.einsum("ipj,ij->ip", coef, dense))

@@ -1,11 +1,11 @@
-"""The weighted sum of terms."""
+"""The weighted sum of decisions."""
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
-from localsvm.estimators._staged.sum.join import (
+from localsvm.estimators._join import (
     Join,
     calibrated_losses,
     learn_join,

@@ -1,0 +1,85 @@
+"""What a model file keeps of the additive SVM."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localsvm.estimators._additive import AdditiveModel, AdditiveSVC, ColumnBins
+from localsvm.state import (
+    CLASSIFIER,
+    Array,
+    Dims,
+    Number,
+    Record,
+    Spec,
+    Whole,
+    check_starts,
+    doubles,
+    indices,
+    short_indices,
+)
+
+# A number has a bin for missing values besides those between its cuts; a category has
+# one for missing and one for rare levels besides those of its cuts.
+_SPECIAL_BINS = 2
+
+
+def _check_model(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
+    bins = values["_model"].bins
+    check_starts(bins.cut_start, len(bins.cuts), "_model.bins.cut_start")
+    n_cuts = np.diff(bins.cut_start)
+    expected = n_cuts + _SPECIAL_BINS
+    if (bins.n_bins != expected).any():
+        raise ValueError("_model.bins.n_bins does not fit to the cuts.")
+    if bins.n_bins.sum() != dims["bins"]:
+        raise ValueError(
+            f"_model.bins.n_bins sums to {bins.n_bins.sum()}; expected {dims['bins']}."
+        )
+    for k in range(bins.n_columns):
+        own = slice(bins.cut_start[k], bins.cut_start[k + 1])
+        _check_column(bins.cuts[own], bins.cut_bin[own], bool(bins.is_category[k]))
+
+
+def _check_column(
+    cuts: NDArray[np.float64], places: NDArray[np.int32], is_category: bool
+) -> None:
+    if (np.diff(cuts) <= 0).any():
+        raise ValueError("_model.bins.cuts do not ascend.")
+    places = np.sort(places) + 1 if is_category else places
+    if (places != np.arange(1, len(cuts) + 1)).any():
+        raise ValueError("_model.bins.cut_bin does not number the bins.")
+
+
+SPECS = (
+    Spec(
+        AdditiveSVC,
+        "classifier",
+        {
+            **CLASSIFIER,
+            "C_": Number(0.0),
+            "_model": Record(
+                AdditiveModel,
+                bins=Record(
+                    ColumnBins,
+                    is_category=Array((np.bool_,), "columns"),
+                    n_bins=short_indices("columns", low=2),
+                    cut_start=indices("columns+1"),
+                    cuts=doubles("cuts"),
+                    cut_bin=short_indices("cuts"),
+                    weight=doubles("bins", low=0),
+                ),
+                tables=doubles("tasks", "bins"),
+                bias=doubles("tasks"),
+            ),
+            "search_losses_": doubles("tried", 2),
+            "duality_gap_": Number(finite=False),
+            "n_iter_": Whole(1),
+            "n_support_": indices("classes"),
+        },
+        check=_check_model,
+    ),
+)

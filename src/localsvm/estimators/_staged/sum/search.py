@@ -1,0 +1,304 @@
+"""The search of the sum: how rows are prepared, each term's penalty, the weights."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localsvm.estimators._join import learn_join, log_losses
+from localsvm.estimators._staged.evaluation import (
+    CLOSE,
+    Choice,
+    Evaluation,
+)
+from localsvm.estimators._staged.grid import Grid
+from localsvm.estimators._staged.setting import (
+    CELL_SIZES,
+    StagedSetting,
+    StageOptions,
+)
+from localsvm.estimators._staged.sum.terms import RowMap, terms_of
+from localsvm.estimators._staged.sum.trial import HeldOut, SumTrial
+from localsvm.estimators._staged.sum.weights import TERMS, SumWeights
+from localsvm.estimators._staged.terms.scores import OutOfTimeError
+from localsvm.rows import Rows, held_out_first, stratified_folds
+
+# One kernel SVM takes up to as many rows; more are cut into cells.
+LARGEST_MODEL = 10_000
+
+_N_FOLDS = 3
+# Up to as many rows each setting is tried on all folds, else on the first.
+_FEW_ROWS, _FEW_RACE_ROWS = 4000, 1500
+# Preparations race on as many rows, terms are chosen on as many.
+_RACE_ROWS, _TRIAL_ROWS = 6000, 10_000
+_TRIAL_SHARE = 0.3
+_FULL_SHARE, _MOST_HELD_OUT = 0.2, 10_000
+# Standard errors by which a term has to lower the loss.
+_NEEDED = 0.25
+# What a preparation is tried with.
+_PLAIN = {"gamma_factor": 4.0, "kernel_C": 1.0, "additive_C": 10.0, "laplace_C": 3.0}
+
+
+def choose_sum(rows: Rows, grid: Grid, options: StageOptions) -> Choice | None:
+    """Choose the terms of a sum, in half of the time at most.
+
+    Parameters
+    ----------
+    rows : Rows
+        Distinct, in random order.
+    grid : Grid
+    options : StageOptions
+        Of the fit.
+
+    Returns
+    -------
+    Choice or None
+        None where no row can be held out, or the time was too short for any sum.
+    """
+    search = _SumSearch(rows, grid, options.for_search())
+    setting = search.run()
+    if setting is None or setting.join is None:
+        return None
+    return Choice(setting, search.evaluations, search.unanswered)
+
+
+@dataclass
+class _SumSearch:
+    """Asks one question after the other, and keeps what was tried."""
+
+    rows: Rows
+    grid: Grid
+    options: StageOptions
+    evaluations: list[Evaluation] = field(default_factory=list)
+    unanswered: list[str] = field(default_factory=list)
+
+    def run(self) -> StagedSetting | None:
+        """Race the preparations, then choose term by term, then the weights."""
+        race, trial, full = self._trials()
+        if trial is None:
+            return None
+        best = self._plain()
+        with self._as_far_as_time_allows("scaling"):
+            best = self._race(race, best)
+        for name, questions in self._questions().items():
+            with self._as_far_as_time_allows(name):
+                best = self._ask(name, trial, best, questions)
+        with self._as_far_as_time_allows("join"):
+            return self._choose_join(full, best)
+        return best
+
+    @property
+    def _holds_out(self) -> bool:
+        return self.rows.n_rows >= LARGEST_MODEL
+
+    def _trials(self) -> tuple[Any, ...]:
+        """Trials of the preparations, of the terms, and of the weights."""
+        n_rows = self.rows.n_rows
+        if not self._holds_out:
+            folds = stratified_folds(self.rows.class_index, _N_FOLDS)
+            trial = SumTrial(self.rows, folds, self.options) if folds else None
+            few = n_rows <= _RACE_ROWS
+            return (trial if few else self._part(_RACE_ROWS)), trial, trial
+        n_test = min(int(_FULL_SHARE * n_rows), _MOST_HELD_OUT)
+        trial = self._part(min(_TRIAL_ROWS, n_rows))
+        return self._part(_RACE_ROWS), trial, self._held_out(n_rows, n_test)
+
+    def _part(self, n_rows: int) -> SumTrial | None:
+        return self._held_out(n_rows, int(_TRIAL_SHARE * n_rows))
+
+    def _held_out(self, n_rows: int, n_test: int) -> SumTrial | None:
+        folds = held_out_first(self.rows.class_index, n_rows, n_test)
+        rows = self.rows.take(np.arange(n_rows))
+        return SumTrial(rows, folds, self.options) if folds else None
+
+    def _plain(self) -> StagedSetting:
+        """Give the setting that the search starts from."""
+        given, grid = self.grid.plain(), self.grid
+        n_rows = self.rows.n_rows
+        cell_size = given.cell_size
+        if cell_size == "auto":
+            cell_size = None if n_rows <= LARGEST_MODEL else CELL_SIZES[-1]
+        return replace(
+            given,
+            threshold=np.inf,
+            cell_size=cell_size,
+            **{name: grid.nearest(name, value) for name, value in _PLAIN.items()},
+        )
+
+    def _race(self, trial: SumTrial, best: StagedSetting) -> StagedSetting:
+        """Try all pairs of scaling and metric, which win together or not at all."""
+        settings = [
+            replace(best, scaling=scaling, gradient_metric=metric)
+            for scaling, metric in product(self.grid.scaling, self.grid.gradient_metric)
+        ]
+        n_folds = trial.n_folds if trial.n_rows <= _FEW_RACE_ROWS else 1
+        tried = self._evaluate("scaling", trial, settings, n_folds)
+        best = tried.settings[int(np.argmin(tried.mean_losses))]
+        for setting in settings:
+            if RowMap.of(setting) != RowMap.of(best):
+                trial.forget(RowMap.of(setting))
+        return best
+
+    def _questions(self) -> dict[str, list[dict[str, Sequence[Any]]]]:
+        """Values of each term that are open; those of a later step at the edge."""
+        grid = self.grid
+        return {
+            "additive_C": [{"additive_C": grid.additive_C}],
+            "laplace_C": [{"laplace_C": grid.laplace_C}],
+            "gamma_factor": [{"gamma_factor": grid.gamma_factor[::2]}],
+            "kernel_C": [
+                {"kernel_C": grid.kernel_C[:2]},
+                {"kernel_C": grid.kernel_C[1:]},
+            ],
+            "C": [{"C": grid.C}],
+        }
+
+    def _ask(
+        self,
+        question: str,
+        trial: SumTrial,
+        best: StagedSetting,
+        steps: list[dict[str, Sequence[Any]]],
+    ) -> StagedSetting:
+        """Take the values that make the sum best; a further step from an edge."""
+        n_folds = trial.n_folds if trial.n_rows <= _FEW_ROWS else 1
+        for number, values in enumerate(steps):
+            if number and any(
+                getattr(best, name) != v[0] for name, v in values.items()
+            ):
+                continue
+            settings = [
+                replace(best, join=None, **dict(zip(values, combination, strict=True)))
+                for combination in product(*values.values())
+            ]
+            if len(settings) > 1:
+                tried = self._evaluate(question, trial, settings, n_folds)
+                best = tried.settings[int(np.argmin(tried.mean_losses))]
+        return best
+
+    def _choose_join(self, trial: SumTrial, best: StagedSetting) -> StagedSetting:
+        """Size of the cells, if there are any; then drop the terms that add nothing.
+
+        The weights are those of the rows held out here.
+        """
+        settings = [replace(best, join=None)]
+        if best.cell_size is not None:
+            # More rows bear narrower kernels, and smaller cells.
+            widths = [w for w in self.grid.gamma_factor if w >= best.gamma_factor][:2]
+            settings = [
+                replace(best, join=None, cell_size=cell_size, gamma_factor=width)
+                for cell_size, width in product(self.grid.cell_size, widths)
+            ]
+        tried = self._evaluate("join", trial, settings, trial.n_folds)
+        best = tried.settings[int(np.argmin(tried.mean_losses))]
+        names = list(_weights_of(best).of_terms)
+        while len(names) > 1:
+            without = [
+                _restricted(best, [kept for kept in names if kept != name])
+                for name in names
+            ]
+            tried = self._evaluate("join", trial, [best, *without], trial.n_folds)
+            least = 1 + int(np.argmin(tried.mean_losses[1:]))
+            if tried.loss_lead(0, least) > _NEEDED:
+                break
+            best = tried.settings[least]
+            names = list(_weights_of(best).of_terms)
+        return self._best_part(trial, best)
+
+    def _best_part(self, trial: SumTrial, best: StagedSetting) -> StagedSetting:
+        """One term alone, if it makes clearly fewer errors than the sum."""
+        names = list(_weights_of(best).of_terms)
+        if len(names) == 1:
+            return best
+        settings = [best, *(_restricted(best, [name]) for name in names)]
+        tried = self._evaluate("join", trial, settings, trial.n_folds)
+        least = int(np.argmin(tried.errors))
+        ahead = tried.lead(tried.wrong[least], tried.wrong[0]) > CLOSE
+        return tried.settings[least] if ahead else best
+
+    def _evaluate(
+        self,
+        question: str,
+        trial: SumTrial,
+        settings: list[StagedSetting],
+        n_folds: int,
+    ) -> Evaluation:
+        """Held-out losses of sums, each with the weights that suit it best."""
+        start = time.perf_counter()
+        held_out = trial.held_out(n_folds)
+        known: dict[Any, NDArray[np.float64]] = {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            terms = {term for each in settings for term in _added(each).values()}
+            ordered = sorted(terms, key=repr)
+            decisions = trial.decide(ordered, n_folds)
+            known = dict(zip(ordered, decisions, strict=True))
+        tried = [_joined(setting, known, held_out) for setting in settings]
+        evaluation = Evaluation(
+            question,
+            [setting for setting, _, _ in tried],
+            np.array([wrong for _, _, wrong in tried]),
+            held_out.weight,
+            trial.n_rows,
+            time.perf_counter() - start,
+            [setting.cell_size for setting in settings],
+            np.array([losses for _, losses, _ in tried]),
+        )
+        self.evaluations.append(evaluation)
+        return evaluation
+
+    @contextmanager
+    def _as_far_as_time_allows(self, question: str) -> Iterator[None]:
+        """Leave a question open when the time ends while it is being asked."""
+        if self.options.is_late:
+            self.unanswered.append(question)
+        try:
+            yield
+        except OutOfTimeError:
+            if question not in self.unanswered:
+                self.unanswered.append(question)
+
+
+def _added(setting: StagedSetting) -> Mapping[str, Any]:
+    """Terms that a setting adds; all that it could, where it has no weights yet."""
+    terms = terms_of(setting)
+    if setting.join is None:
+        return terms
+    return {name: terms[name] for name in setting.join.of_terms}
+
+
+def _joined(
+    setting: StagedSetting, known: Mapping[Any, Any], held_out: HeldOut
+) -> tuple[StagedSetting, NDArray[np.float64], NDArray[np.bool_]]:
+    """Give the setting its best weights; its losses, and where it is wrong."""
+    terms = _added(setting)
+    decisions = [known[term] for term in terms.values()]
+    join = learn_join(decisions, held_out.class_index, held_out.weight)
+    total = join.apply(decisions)
+    winner = total[:, 0] > 0 if total.shape[1] == 1 else total.argmax(axis=1)
+    weights = SumWeights.of_join(list(terms), join)
+    return (
+        replace(setting, join=weights),
+        log_losses(total, held_out.class_index),
+        np.asarray(winner != held_out.class_index),
+    )
+
+
+def _weights_of(setting: StagedSetting) -> SumWeights:
+    assert setting.join is not None
+    return setting.join
+
+
+def _restricted(setting: StagedSetting, names: list[str]) -> StagedSetting:
+    """Take a sum of some terms, whose weights are not known yet."""
+    weights = _weights_of(setting)
+    kept = tuple(float(name in names) for name in TERMS)
+    return replace(setting, join=replace(weights, weights=kept))
