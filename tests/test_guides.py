@@ -75,6 +75,9 @@ def test_python_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
         table = pd.DataFrame(names["X"], columns=["age", "sex", "hours"])
         model = ClusteredSVC(4, random_state=0).fit(table, names["y"])
         names |= {"model": model, "row": table.iloc[0], "X_test": table[:100]}
+    if page.stem == "additive":
+        codes = {"job": names["y"], "town": names["y"][::-1]}
+        names["X"] = pd.DataFrame({"age": names["X"][:, 0], **codes})
     for block in blocks(page, ("python",)):
         exec(compile(block, f"{page.name}: {block[:40]!r}", "exec"), names)
 

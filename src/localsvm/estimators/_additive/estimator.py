@@ -59,6 +59,7 @@ class AdditiveSVC(BaseLocalClassifier):
     max_bins : int, default=48
         Bins of a number column, at most about that many. Costs next to nothing.
     class_weight : dict, "balanced" or None, default=None
+        Weight of each class, a factor of the rows' weights.
     tol : float, default=1e-4
         Relative duality gap at which the solver stops.
     max_iter : int, default=100
@@ -291,6 +292,7 @@ class AdditiveSVC(BaseLocalClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
@@ -309,6 +311,7 @@ class AdditiveSVC(BaseLocalClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
