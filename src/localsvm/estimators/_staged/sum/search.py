@@ -41,6 +41,8 @@ _FEW_ROWS, _FEW_RACE_ROWS = 4000, 1500
 _RACE_ROWS, _TRIAL_ROWS = 6000, 10_000
 _TRIAL_SHARE = 0.3
 _FULL_SHARE, _MOST_HELD_OUT = 0.2, 10_000
+# From as many rows on, cells and widths are chosen again on all of them.
+_MANY_ROWS = 40_000
 # Standard errors by which a term has to lower the loss.
 _NEEDED = 0.25
 # What a preparation is tried with.
@@ -91,6 +93,11 @@ class _SumSearch:
         for name, questions in self._questions().items():
             with self._as_far_as_time_allows(name):
                 best = self._ask(name, trial, best, questions)
+        if best.join is None:
+            return None
+        if full is not trial:
+            with self._as_far_as_time_allows("terms"):
+                best = self._without_idle(trial, best, 0.0)
         with self._as_far_as_time_allows("join"):
             return self._choose_join(full, best)
         return best
@@ -185,20 +192,23 @@ class _SumSearch:
         return best
 
     def _choose_join(self, trial: SumTrial, best: StagedSetting) -> StagedSetting:
-        """Size of the cells, if there are any; then drop the terms that add nothing.
-
-        The weights are those of the rows held out here.
-        """
-        settings = [replace(best, join=None)]
-        if best.cell_size is not None:
+        """Weigh the terms by the rows held out here; many rows may need other cells."""
+        settings = [replace(best, join=_unweighted(best))]
+        if best.cell_size is not None and self.rows.n_rows >= _MANY_ROWS:
             # More rows bear narrower kernels, and smaller cells.
             widths = [w for w in self.grid.gamma_factor if w >= best.gamma_factor][:2]
             settings = [
-                replace(best, join=None, cell_size=cell_size, gamma_factor=width)
+                replace(settings[0], cell_size=cell_size, gamma_factor=width)
                 for cell_size, width in product(self.grid.cell_size, widths)
             ]
         tried = self._evaluate("join", trial, settings, trial.n_folds)
         best = tried.settings[int(np.argmin(tried.mean_losses))]
+        return self._best_part(trial, self._without_idle(trial, best, _NEEDED))
+
+    def _without_idle(
+        self, trial: SumTrial, best: StagedSetting, needed: float
+    ) -> StagedSetting:
+        """Drop the terms that lower the loss by no more than so many errors of it."""
         names = list(_weights_of(best).of_terms)
         while len(names) > 1:
             without = [
@@ -207,11 +217,11 @@ class _SumSearch:
             ]
             tried = self._evaluate("join", trial, [best, *without], trial.n_folds)
             least = 1 + int(np.argmin(tried.mean_losses[1:]))
-            if tried.loss_lead(0, least) > _NEEDED:
+            if tried.loss_lead(0, least) > needed:
                 break
             best = tried.settings[least]
             names = list(_weights_of(best).of_terms)
-        return self._best_part(trial, best)
+        return best
 
     def _best_part(self, trial: SumTrial, best: StagedSetting) -> StagedSetting:
         """One term alone, if it makes clearly fewer errors than the sum."""
@@ -295,6 +305,12 @@ def _joined(
 def _weights_of(setting: StagedSetting) -> SumWeights:
     assert setting.join is not None
     return setting.join
+
+
+def _unweighted(setting: StagedSetting) -> SumWeights:
+    """Terms of a setting, all with the weight one."""
+    weights = _weights_of(setting)
+    return replace(weights, weights=tuple(float(w > 0) for w in weights.weights))
 
 
 def _restricted(setting: StagedSetting, names: list[str]) -> StagedSetting:
