@@ -453,7 +453,7 @@ def test_training_rows_need_their_labels(tmp_path):
     model, train, test = xor_model()
     with pytest.raises(ValueError, match="found only X_train"):
         write_report(model, *test, tmp_path / "a.html", X_train=train[0])
-    with pytest.raises(ValueError, match="found y_train alone"):
+    with pytest.raises(ValueError, match="found only y_train"):
         write_report(model, *test, tmp_path / "a.html", y_train=train[1])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         write_report(
