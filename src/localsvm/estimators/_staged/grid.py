@@ -20,7 +20,6 @@ from localsvm.rows import SCALED_C, Rows
 
 _WIDE, _COMPONENTS = 110, (60, 240)
 _NARROW_SCALINGS = ("none", "standard", "quantile")
-_SUM_SCALINGS = ("standard", "quantile")
 _WIDE_SCALINGS = ("none", "standard", "unit")
 _CS = (1.0, 10.0)
 _GAMMA_FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)
@@ -69,8 +68,6 @@ class Grid:
             scalings, metrics = _WIDE_SCALINGS, (None, "diagonal")
         elif rows.X.shape[1] > _WIDE:
             scalings, components = _WIDE_SCALINGS, _COMPONENTS
-        if joins != ("switch",):
-            scalings = _SUM_SCALINGS
         offered = cls(
             scaling=scalings,
             n_components=components,

@@ -43,6 +43,9 @@ _TRIAL_SHARE = 0.3
 _FULL_SHARE, _MOST_HELD_OUT = 0.2, 10_000
 # From as many rows on, cells and widths are chosen again on all of them.
 _MANY_ROWS = 40_000
+# Votes of pairs have a poor log loss and may yet make few errors: of several classes
+# both count.
+_LOSS_SHARE = 0.25
 # Standard errors by which a term has to lower the loss.
 _NEEDED = 0.25
 # What a preparation is tried with.
@@ -141,14 +144,18 @@ class _SumSearch:
         )
 
     def _race(self, trial: SumTrial, best: StagedSetting) -> StagedSetting:
-        """Try all pairs of scaling and metric, which win together or not at all."""
+        """Try pairs of scaling and metric, which win together or not at all.
+
+        "none" is for columns of one unit, which need no metric.
+        """
         settings = [
             replace(best, scaling=scaling, gradient_metric=metric)
             for scaling, metric in product(self.grid.scaling, self.grid.gradient_metric)
+            if metric is None or scaling != "none" or len(self.grid.scaling) == 1
         ]
         n_folds = trial.n_folds if trial.n_rows <= _FEW_RACE_ROWS else 1
         tried = self._evaluate("scaling", trial, settings, n_folds)
-        best = tried.settings[int(np.argmin(tried.mean_losses))]
+        best = tried.settings[int(np.argmin(tried.mean_costs))]
         for setting in settings:
             if RowMap.of(setting) != RowMap.of(best):
                 trial.forget(RowMap.of(setting))
@@ -188,7 +195,7 @@ class _SumSearch:
             ]
             if len(settings) > 1:
                 tried = self._evaluate(question, trial, settings, n_folds)
-                best = tried.settings[int(np.argmin(tried.mean_losses))]
+                best = tried.settings[int(np.argmin(tried.mean_costs))]
         return best
 
     def _choose_join(self, trial: SumTrial, best: StagedSetting) -> StagedSetting:
@@ -202,7 +209,7 @@ class _SumSearch:
                 for cell_size, width in product(self.grid.cell_size, widths)
             ]
         tried = self._evaluate("join", trial, settings, trial.n_folds)
-        best = tried.settings[int(np.argmin(tried.mean_losses))]
+        best = tried.settings[int(np.argmin(tried.mean_costs))]
         return self._best_part(trial, self._without_idle(trial, best, _NEEDED))
 
     def _without_idle(
@@ -216,8 +223,8 @@ class _SumSearch:
                 for name in names
             ]
             tried = self._evaluate("join", trial, [best, *without], trial.n_folds)
-            least = 1 + int(np.argmin(tried.mean_losses[1:]))
-            if tried.loss_lead(0, least) > needed:
+            least = 1 + int(np.argmin(tried.mean_costs[1:]))
+            if tried.cost_lead(0, least) > needed:
                 break
             best = tried.settings[least]
             names = list(_weights_of(best).of_terms)
@@ -252,15 +259,18 @@ class _SumSearch:
             decisions = trial.decide(ordered, n_folds)
             known = dict(zip(ordered, decisions, strict=True))
         tried = [_joined(setting, known, held_out) for setting in settings]
+        losses = np.array([losses for _, losses, _ in tried])
+        wrong = np.array([wrong for _, _, wrong in tried])
         evaluation = Evaluation(
             question,
             [setting for setting, _, _ in tried],
-            np.array([wrong for _, _, wrong in tried]),
+            wrong,
             held_out.weight,
             trial.n_rows,
             time.perf_counter() - start,
             [setting.cell_size for setting in settings],
-            np.array([losses for _, losses, _ in tried]),
+            losses,
+            losses if self.rows.n_classes == 2 else wrong + _LOSS_SHARE * losses,
         )
         self.evaluations.append(evaluation)
         return evaluation
