@@ -1,6 +1,7 @@
 """Tables as codes: one number per column, what is missing is NaN."""
 
 import datetime
+import re
 import warnings
 
 import numpy as np
@@ -330,5 +331,5 @@ def test_raw_tables(name):
 def test_a_number_too_large_is_named_with_its_row(value, missing):
     ages = np.arange(20.0)
     ages[3], ages[missing] = value, np.nan
-    with pytest.raises(DataError, match=f"has the value {value}.* in row 3 "):
+    with pytest.raises(DataError, match=re.escape(f"has the value {value} in row 3")):
         TableEncoder(encoding="codes").fit(pd.DataFrame({"age": ages}))
