@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from localsvm.inspect._border import Border
 from localsvm.inspect._changes import Change
 from localsvm.inspect._explanation_text import explanation_text
-from localsvm.inspect._labels import is_missing, plain_label
+from localsvm.inspect._labels import is_missing, plain_count, plain_label
 
 SHOWN_FEATURES = 5
 
@@ -229,7 +229,8 @@ class Explanation:
             ],
             "region_rows": self.n_region_rows,
             "region_class_counts": {
-                str(label): count for label, count in self.region_class_counts.items()
+                str(label): plain_count(count)
+                for label, count in self.region_class_counts.items()
             },
             "region_accuracy": self.region_accuracy,
             "is_gradient": self.is_gradient,

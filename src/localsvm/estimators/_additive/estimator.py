@@ -62,6 +62,7 @@ class AdditiveSVC(BaseLocalClassifier):
     max_bins : int, default=48
         Bins of a number column, at most about that many. Costs next to nothing.
     class_weight : dict, "balanced" or None, default=None
+        Weight of each class, a factor of the rows' weights.
     max_time : float or None, default=None
         Seconds for the whole fit, half of them for the choice of C. One Newton step is
         made in any case.
@@ -297,6 +298,7 @@ class AdditiveSVC(BaseLocalClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
@@ -315,6 +317,7 @@ class AdditiveSVC(BaseLocalClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
