@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 BUILD := $(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint format test-core tsan bench papers papers-report docs stub clean
+.PHONY: help demo test test-slow coverage lint format test-core tsan bench papers papers-report docs stub clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -25,6 +25,13 @@ test: $(VENV)/developing $(VENV)/browser  ## Lint, C++ tests under sanitizers, P
 
 test-slow: $(VENV)/developing  ## The tests that take minutes; properties on many examples
 	$(BIN)/python -m pytest -m "slow or hypothesis" --hypothesis-profile=nightly --instafail
+
+# Branches of Python; the C++ core has its own tests. Writes tests/coverage.md.
+coverage: $(VENV)/developing $(VENV)/browser  ## What the Python tests reach, and what not
+	rm -rf build/coverage && mkdir -p build/coverage
+	$(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal --instafail -q \
+	  --cov --cov-report=json:build/coverage/report.json
+	$(BIN)/python benchmarks/coverage_page.py
 
 lint: $(VENV)/developing  ## ruff, mypy, import-linter, clang-format
 	$(BIN)/ruff check .

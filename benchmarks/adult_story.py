@@ -17,7 +17,7 @@ COMMANDS = (
     "localsvm fit adult.csv.gz --target income --where split=train -o income.lsvm",
     "localsvm explain income.lsvm adult.csv.gz --where split=test --row 6",
     "localsvm report income.lsvm adult.csv.gz -o report.html",
-    "localsvm export income.lsvm --onnx income.onnx",
+    "localsvm export income.lsvm -o income.onnx",
 )
 
 

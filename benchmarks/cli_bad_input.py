@@ -31,7 +31,7 @@ compare it with what the commands say. Numbers of bytes are shown as N.
 """
 _HEADING = "| input | command | answer | code |\n| --- | --- | --- | --- |"
 _FIT = "-t happy -o new.lsvm"
-_SHARE = "share people.csv --recipe recipe.lsvm --name a -o b.scm"
+_SHARE = "federated share people.csv --recipe recipe.lsvm --name a -o b.scm"
 # They depend on how long a fit took, and on the last bits of numbers.
 _CHANGING = (
     (r"[0-9a-f]{12}\.\.\.", "..."),
@@ -108,9 +108,12 @@ CASES = {
         Case("an unknown command", "fitt people.csv", True),
         Case("an unknown option", f"fit people.csv {_FIT} --penalty 3", True),
         Case("an unknown method", f"fit people.csv {_FIT} -m forest", True),
-        Case("an unknown parameter", f"fit people.csv {_FIT} -m reduced --set D=3"),
-        Case("a negative penalty", f"fit people.csv {_FIT} -m reduced --set C=-1"),
-        Case("an unknown kind of column", f"fit people.csv {_FIT} --kind age=colour"),
+        Case("an unknown parameter", f"fit people.csv {_FIT} -m reduced --param D=3"),
+        Case("a negative penalty", f"fit people.csv {_FIT} -m reduced --param C=-1"),
+        Case(
+            "an unknown kind of column",
+            f"fit people.csv {_FIT} --column-type age=colour",
+        ),
         Case("a part above all", f"fit people.csv {_FIT} --test-size 1.5", True),
         Case("an output that exists", "fit people.csv -t happy -o people.lsvm"),
         Case("no folder for the output", "fit people.csv -t happy -o no/new.lsvm"),
@@ -121,15 +124,18 @@ CASES = {
         Case("a table as a model", "evaluate people.csv people.csv"),
         Case("a model that was cut off", "predict cut.lsvm people.csv"),
         Case("a model with a changed byte", "predict changed.lsvm people.csv"),
-        Case("a model of a newer version", "inspect newer.lsvm"),
+        Case("a model of a newer version", "info newer.lsvm"),
         Case("a recipe as a model", "serve recipe.lsvm"),
     ),
     "Parties": (
         Case("noise without its parameters", f"{_SHARE} --privacy dp"),
         Case("a model as a recipe", _SHARE.replace("recipe.l", "people.l")),
         Case("a second release of the rows", f"{_SHARE} --ledger ledger.json"),
-        Case("a party twice", "merge a.scm again.scm -o new.lsvm"),
-        Case("a share that cannot be", "merge a.scm -o new.lsvm --max-share 0.5"),
+        Case("a party twice", "federated merge a.scm again.scm -o new.lsvm"),
+        Case(
+            "a share that cannot be",
+            "federated merge a.scm -o new.lsvm --max-share 0.5",
+        ),
     ),
 }
 
@@ -217,7 +223,7 @@ def _write_tables(people: pd.DataFrame) -> None:
 def _write_models() -> None:
     for command in (
         "fit people.csv -t happy -m clustered -o people.lsvm -q",
-        "recipe people.csv -t happy -o recipe.lsvm -q",
+        "federated recipe people.csv -t happy -o recipe.lsvm -q",
         f"{_SHARE.replace('b.scm', 'a.scm')} -q --ledger ledger.json",
     ):
         result = CliRunner().invoke(app, shlex.split(command), catch_exceptions=False)

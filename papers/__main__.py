@@ -9,7 +9,8 @@ import typer
 from benchmarks.environment import use_shared_data
 
 from localsvm._replaced_file import replace_file
-from localsvm.cli._group import Commands, misuse, show_help_without_command
+from localsvm.cli._group import Commands, misuse
+from localsvm.cli._lazy import show_help_without_command
 from papers import (
     Experiment,
     Size,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from localsvm._replaced_file import replace_file
+from localsvm.exceptions import DataError
 from papers._experiment import Size
 
 Record = dict[str, Any]
@@ -98,9 +99,9 @@ def _parse(path: Path, number: int, line: bytes) -> Record:
     try:
         record = json.loads(line)
     except ValueError as error:
-        raise ValueError(f"{path}, line {number}: no JSON: {error}") from error
+        raise DataError(f"{path}, line {number}: no JSON: {error}") from error
     if not isinstance(record, dict) or not isinstance(record.get("key"), str):
-        raise ValueError(
+        raise DataError(
             f"{path}, line {number}: {line[:60]!r}; expected an object with a key."
         )
     return record

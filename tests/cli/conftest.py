@@ -26,7 +26,7 @@ def workshop(tmp_path_factory):
     shutil.copy(sample_path("adult"), folder / "adult.csv.gz")
     result = run(
         *("fit", folder / "people.csv", "--target", "happy", "--method", "clustered"),
-        *("--set", "n_regions=4", "-o", folder / "people.lsvm", "--quiet"),
+        *("--param", "n_regions=4", "-o", folder / "people.lsvm", "--quiet"),
     )
     assert result.exit_code == 0, result.output
     return folder

@@ -41,7 +41,9 @@ def fit(request, call):
 
     def run(*options):
         command = ("fit", "table.csv", "-t", "happy", "-m", request.param)
-        result = call(*command, "-o", "new.lsvm", "--kind", "job=category", *options)
+        result = call(
+            *command, "-o", "new.lsvm", "--column-type", "job=category", *options
+        )
         assert result.exit_code == 0, result.output
         return load("new.lsvm")
 
@@ -157,7 +159,7 @@ def test_the_graph_agrees(fit, call):
     onnx = pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")
     model = fit()
-    result = call("export", "new.lsvm", "--onnx", "new.onnx")
+    result = call("export", "new.lsvm", "-o", "new.onnx")
     assert result.exit_code == 0, result.output
     new = make_table(60, 1).drop(columns="happy")
     inputs = onnx_inputs(onnx.load("new.onnx"), new)
@@ -171,8 +173,9 @@ def test_the_graph_agrees(fit, call):
 def test_a_method_of_features_has_no_ordered_columns(call):
     make_table(100).to_csv("table.csv", index=False)
     command = ("fit", "table.csv", "-t", "happy", "-m", "clustered", "-o", "new.lsvm")
-    result = call(*command, "--kind", "spent=ordered")
+    result = call(*command, "--column-type", "spent=ordered")
     assert result.exit_code == 2
     assert (
-        "--kind spent=ordered: not a kind for ClusteredSVC; expected" in result.stderr
+        "--column-type spent=ordered: not a kind for ClusteredSVC; expected"
+        in result.stderr
     )

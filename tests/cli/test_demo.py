@@ -7,13 +7,18 @@ import numpy as np
 import pandas as pd
 
 from localsvm.cli._demo import _Story
+from localsvm.cli._group import header
 from localsvm.cli._screen import Screen
 from localsvm.export import load
 
 
-def test_the_demonstration_does_all_of_it(call):
+def test_the_demonstration_does_all_of_it(call, monkeypatch):
+    told = []
+    monkeypatch.setattr(_Story, "end", lambda story: told.append(story._document))
     result = call("demo", "--quiet")
     assert result.exit_code == 0, result.output
+    steps = ["data", "chosen", "peers", "scores", "explanation", "loaded_is_equal"]
+    assert list(told[0]) == [*steps, "files"]
     folder = Path("demo_output")
     names = {"income.lsvm", "predictions.csv", "report.html"}
     assert {path.name for path in folder.iterdir()} == names
@@ -38,12 +43,13 @@ def test_the_demonstration_does_all_of_it(call):
 
 
 def test_steps_as_json_are_one_document(capsys):
-    story = _Story(Screen(as_json=True, quiet=True))
+    story = _Story(Screen("fit", as_json=True, quiet=True))
     story.tell("one", "First.", "text", [np.int64(1)])
     story.tell("two", "Then.", "text", Path("a"))
     assert capsys.readouterr().out == ""
     story.end()
-    assert json.loads(capsys.readouterr().out) == {"one": [1], "two": "a"}
+    found = json.loads(capsys.readouterr().out)
+    assert found == header() | {"command": "fit", "one": [1], "two": "a"}
 
 
 def test_a_file_is_no_folder_for_the_results(call):

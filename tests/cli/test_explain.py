@@ -17,7 +17,7 @@ def test_the_explanation_is_the_librarys(call):
     expected = explain(load("people.lsvm"), people.iloc[7])
     assert result.exit_code == 0, result.output
     assert result.stdout == (
-        f"Row 7, which the table calls {people['happy'][7]}\n{expected}\n"
+        f"Row 7, labelled {people['happy'][7]} in the table\n{expected}\n"
     )
     assert "town" in result.stdout
 
@@ -48,6 +48,26 @@ def test_rows_are_counted_among_those_chosen(call):
         call("explain", "people.lsvm", "people.csv", "--row", "5", "--json").stdout
     )["rows"]
     assert found == same | {"row": 2}
+
+
+def test_a_row_is_chosen_by_its_key(call):
+    people = pd.read_csv("people.csv")
+    people.assign(id=people.index + 1000).to_csv("keys.csv", index=False)
+    command = ("explain", "people.lsvm", "keys.csv", "--where", "id=1005", "--json")
+    (found,) = json.loads(call(*command).stdout)["rows"]
+    (same,) = json.loads(
+        call("explain", "people.lsvm", "people.csv", "--row", "5", "--json").stdout
+    )["rows"]
+    assert found == same | {"row": 0}
+
+
+def test_rows_must_be_chosen_and_few(call):
+    result = call("explain", "people.lsvm", "people.csv")
+    assert result.exit_code == 2
+    assert "Choose a row: --where COLUMN=VALUE" in result.stderr
+    result = call("explain", "people.lsvm", "people.csv", "--where", "town=Ulm")
+    assert result.exit_code == 1
+    assert "--where leaves more than 10 rows; expected a value that" in result.stderr
 
 
 def test_columns_may_be_fixed(call):

@@ -21,7 +21,7 @@ def files():
 
 
 def test_the_model_is_a_pipeline_of_all_rows(call):
-    result = call(*FIT, "--set", "n_regions=3", "--seed", "5", "--jobs", "2")
+    result = call(*FIT, "--param", "n_regions=3", "--seed", "5", "--jobs", "2")
     assert result.exit_code == 0, result.output
     model = load("new.lsvm")
     assert list(model.named_steps) == ["table", "model"]
@@ -69,7 +69,7 @@ def test_the_score_is_of_rows_that_were_not_fitted(call):
     )
     frame.to_csv("noise.csv", index=False)
     command = ("fit", "noise.csv", "-t", "y", "-o", "new.lsvm", "--json", "-m", "local")
-    found = json.loads(call(*command, "--set", "C=1e6", "--set", "gamma=50").stdout)
+    found = json.loads(call(*command, "--param", "C=1e6", "--param", "gamma=50").stdout)
     assert found["held_out"]["accuracy"]["value"] < 0.65
 
 
@@ -98,7 +98,7 @@ def test_columns_are_dropped_and_of_the_kind_that_is_said(call):
     people = pd.read_csv("people.csv", dtype=str)
     people["zip"] = [f"{i % 9:03d}" for i in range(len(people))]
     people.to_csv("people.csv", index=False)
-    call(*FIT, "--kind", "zip=category", "--drop", "town")
+    call(*FIT, "--column-type", "zip=category", "--drop", "town")
     columns = {column.name: column for column in load("new.lsvm")[0].columns_}
     assert set(columns) == {"age", "income", "zip"}
     assert columns["zip"].categories[0] == "000"
@@ -107,10 +107,11 @@ def test_columns_are_dropped_and_of_the_kind_that_is_said(call):
 def test_reading_options_are_remembered(call):
     people = pd.read_csv("people.csv")
     people.to_csv("people.txt", index=False, sep=";", decimal=",")
-    options = ("--read", "delimiter=;", "--read", "decimal=,", "--read", "format=csv")
+    options = ("--delimiter", ";", "--decimal", ",", "--format", "csv")
     result = call("fit", "people.txt", *FIT[2:], *options)
     assert result.exit_code == 0, result.output
-    assert describe_file("new.lsvm").notes["read"] == list(options[1::2])
+    noted = ["format=csv", "delimiter=;", "decimal=,"]
+    assert describe_file("new.lsvm").notes["read"] == noted
     evaluate = ("evaluate", "new.lsvm", "people.txt", "--training-rows")
     assert call(*evaluate).exit_code == 0
 
@@ -122,7 +123,7 @@ def test_a_german_table_needs_no_options(call):
     people["datum"] = days.strftime("%d.%m.%Y")
     people["tag"] = days.strftime("%d/%m/%Y")
     people.to_csv("people.csv", index=False, sep=";", decimal=",")
-    result = call(*FIT, "--kind", "tag=date")
+    result = call(*FIT, "--column-type", "tag=date")
     assert result.exit_code == 0, result.output
     assert "warning" not in result.stderr
     kinds = {column.name: column.kind for column in load("new.lsvm")[0].columns_}
@@ -148,7 +149,7 @@ def test_numbers_of_the_rows_are_left_out_of_all_fits(call):
     encoder = load("new.lsvm")[0]
     assert "lfd_nr" not in encoder.get_feature_names_out()
     assert encoder.kinds == {"lfd_nr": "drop"}
-    kept = call(*FIT, "--kind", "lfd_nr=number", "--force")
+    kept = call(*FIT, "--column-type", "lfd_nr=number", "--force")
     assert "lfd_nr" not in kept.stderr
     assert "lfd_nr" in load("new.lsvm")[0].get_feature_names_out()
 
@@ -164,7 +165,7 @@ def test_a_bug_in_a_fit_shows_its_traceback(call, monkeypatch):
 
 
 def test_more_regions_than_rows_is_a_line(call):
-    result = call(*FIT, "--set", "n_regions=1000")
+    result = call(*FIT, "--param", "n_regions=1000")
     assert result.exit_code == 1
     assert "n_regions=1000" in result.stderr.splitlines()[-1]
 
@@ -173,8 +174,8 @@ def test_rows_without_a_label_are_left_out_if_asked(call):
     people = pd.read_csv("people.csv")
     people.loc[:9, "happy"] = None
     people.to_csv("people.csv", index=False)
-    assert "pass --read missing_labels=drop" in call(*FIT).stderr
-    option = ("--read", "missing_labels=drop")
+    assert "pass --missing-labels drop" in call(*FIT).stderr
+    option = ("--missing-labels", "drop")
     result = call(*FIT, *option)
     assert result.exit_code == 0, result.output
     assert describe_file("new.lsvm").notes["n_rows"] == 290
@@ -229,10 +230,10 @@ def test_the_same_seed_gives_the_same_file(call):
     ("arguments", "code"),
     [
         (FIT[:4], 2),
-        ((*FIT, "--set", "C=-1"), 2),
-        ((*FIT, "--kind", "age=colour"), 2),
-        ((*FIT, "--read", "colour=1"), 2),
-        ((*FIT, "--read", "header=maybe"), 2),
+        ((*FIT, "--param", "C=-1"), 2),
+        ((*FIT, "--column-type", "age=colour"), 2),
+        ((*FIT, "--colour", "1"), 2),
+        ((*FIT, "--header", "maybe"), 2),
         ((*FIT, "--where", "town"), 2),
         ((*FIT, "--test", "no.csv"), 1),
         (("fit", "people.csv", "-o", "new.lsvm"), 2),
@@ -259,7 +260,7 @@ def test_what_is_wrong_is_a_line_and_leaves_nothing(call, arguments, code):
     ],
 )
 def test_parameters_of_a_gate_are_set(call, settings, gate):
-    texts = [text for setting in settings for text in ("--set", setting)]
+    texts = [text for setting in settings for text in ("--param", setting)]
     result = call(*FIT, "-m", "mixture", *texts)
     assert result.exit_code == 0, result.output
     assert repr(load("new.lsvm").named_steps["model"].gate) == gate

@@ -87,7 +87,7 @@ def test_remedies_are_options():
             DataWarning("{remedy}", parameter="kinds", value=found), stacklevel=1
         )
 
-    assert call(action).stderr == "warning: --kind key=text\n"
+    assert call(action).stderr == "warning: --column-type key=text\n"
 
 
 def test_misuse_is_a_line_and_code_2():

@@ -44,8 +44,8 @@ def test_settings_have_the_type_that_they_look_like():
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ("C", "--set C: expected PARAMETER=VALUE, for instance C=10."),
-        ("=3", "--set =3: expected"),
+        ("C", "--param C: expected PARAMETER=VALUE, for instance C=10."),
+        ("=3", "--param =3: expected"),
         ("D=3", "ClusteredSVC has no parameter 'D'; expected one of C, class_weight"),
         ("n_jobs=3", "use --jobs instead"),
         ("C=-1", "The 'C' parameter of ClusteredSVC must be"),

@@ -28,7 +28,7 @@ def rare(call):
 
 
 def test_fit_evaluate_and_report_name_the_class(rare):
-    result = rare(*FIT, "--set", "n_regions=1")
+    result = rare(*FIT, "--param", "n_regions=1")
     assert f"{WORDS.format(4)} {REMEDY}" in result.stdout.splitlines()
     n_fraud = (pd.read_csv("more.csv")["kind"] == "fraud").sum()
     told = rare("evaluate", "rare.lsvm", "more.csv").stdout
@@ -42,7 +42,7 @@ def test_fit_evaluate_and_report_name_the_class(rare):
 
 
 def test_the_remedy_helps(rare):
-    result = rare(*FIT, "--class-weight", "balanced", "--set", "n_regions=1")
+    result = rare(*FIT, "--class-weight", "balanced", "--param", "n_regions=1")
     assert "Never" not in result.stdout
     assert load("rare.lsvm")[-1].class_weight == "balanced"
     found = json.loads(rare("evaluate", "rare.lsvm", "more.csv", "--json").stdout)

@@ -1,4 +1,4 @@
-"""``localsvm recipe``, ``share`` and ``merge``: parties that keep their rows."""
+"""``localsvm federated``: parties that keep their rows."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localsvm.cli._recipe import Recipe
+from localsvm.cli._federated.recipe import Recipe
 from localsvm.data import TableEncoder
 from localsvm.export import describe_file, load
 from localsvm.federated import Ledger, SharedSummary, min_size
@@ -21,13 +21,21 @@ def parties(call):
     """Public rows, and those of two parties, in files."""
     for seed, name in enumerate(["public", "north", "south"]):
         make_people(400, seed).to_csv(f"{name}.csv", index=False)
-    call("recipe", "public.csv", "-t", "happy", "-o", "recipe.lsvm")
+    call("federated", "recipe", "public.csv", "-t", "happy", "-o", "recipe.lsvm")
     return call
 
 
 def share(call, name, *options):
     return call(
-        *("share", f"{name}.csv", "--recipe", "recipe.lsvm", "--name", name),
+        *(
+            "federated",
+            "share",
+            f"{name}.csv",
+            "--recipe",
+            "recipe.lsvm",
+            "--name",
+            name,
+        ),
         *("-o", f"{name}.scm", *options),
     )
 
@@ -38,7 +46,7 @@ def test_three_commands_make_one_model(parties):
         assert result.exit_code == 0, result.output
         assert f"All that leaves: {name}.scm" in result.stdout
         assert "not a formal guarantee" in result.stdout
-    merge = ("merge", "north.scm", "south.scm", "--recipe", "recipe.lsvm")
+    merge = ("federated", "merge", "north.scm", "south.scm", "--recipe", "recipe.lsvm")
     result = parties(*merge, "-o", "both.lsvm", "--json")
     found = json.loads(result.stdout)
     assert [party["name"] for party in found["parties"]] == ["north", "south"]
@@ -51,7 +59,9 @@ def test_three_commands_make_one_model(parties):
 
 def test_the_recipe_tells_columns_and_classes(parties):
     found = json.loads(
-        parties("recipe", "public.csv", "-t", "happy", "-o", "r.lsvm", "--json").stdout
+        parties(
+            "federated", "recipe", "public.csv", "-t", "happy", "-o", "r.lsvm", "--json"
+        ).stdout
     )
     kinds = {column["name"]: column["kind"] for column in found["columns"]}
     assert kinds == {"age": "number", "income": "number", "town": "category"}
@@ -80,7 +90,7 @@ def test_noise_needs_bounds_and_centers_and_gives_a_guarantee(parties):
         assert "a formal guarantee" in result.stdout
     shared = [SharedSummary.load(f"{name}.scm") for name in ("north", "south")]
     assert shared[0].partition == shared[1].partition is not None
-    result = parties("merge", "north.scm", "south.scm", "-o", "both.lsvm")
+    result = parties("federated", "merge", "north.scm", "south.scm", "-o", "both.lsvm")
     assert result.exit_code == 0, result.output
 
 
@@ -139,7 +149,7 @@ def test_a_ledger_refuses_the_second_release(parties):
     result = share(parties, "north", "--ledger", "ledger.json", "--force")
     assert result.exit_code == 1
     assert "The ledger has 1 release with min_size" in result.stderr
-    shown = parties("inspect", "ledger.json")
+    shown = parties("info", "ledger.json")
     assert shown.stdout.startswith("1 release")
     assert "north" in shown.stdout
 
@@ -194,12 +204,29 @@ def test_misuse(parties, options, words):
 def test_parties_of_other_recipes_do_not_go_together(parties):
     share(parties, "north")
     make_people(200).drop(columns="town").to_csv("public.csv", index=False)
-    parties("recipe", "public.csv", "-t", "happy", "-o", "recipe.lsvm", "--force")
+    parties(
+        "federated",
+        "recipe",
+        "public.csv",
+        "-t",
+        "happy",
+        "-o",
+        "recipe.lsvm",
+        "--force",
+    )
     share(parties, "south")
-    result = parties("merge", "north.scm", "south.scm", "-o", "both.lsvm")
+    result = parties("federated", "merge", "north.scm", "south.scm", "-o", "both.lsvm")
     assert result.exit_code == 1
     assert "different numbers of columns" in result.stderr
-    merge = ("merge", "north.scm", "--recipe", "recipe.lsvm", "-o", "both.lsvm")
+    merge = (
+        "federated",
+        "merge",
+        "north.scm",
+        "--recipe",
+        "recipe.lsvm",
+        "-o",
+        "both.lsvm",
+    )
     result = parties(*merge)
     assert result.exit_code == 1
     assert "The parties did not use this recipe" in result.stderr
@@ -207,7 +234,17 @@ def test_parties_of_other_recipes_do_not_go_together(parties):
 
 def test_merged_without_recipe_a_model_takes_numbers(parties):
     share(parties, "north")
-    parties("merge", "north.scm", "-o", "one.lsvm", "--set", "C=100", "--seed", "3")
+    parties(
+        "federated",
+        "merge",
+        "north.scm",
+        "-o",
+        "one.lsvm",
+        "--param",
+        "C=100",
+        "--seed",
+        "3",
+    )
     model = load("one.lsvm")
     assert (model.C, model.random_state, model.covariance) == (100, 3, "diag")
     encoder = load("recipe.lsvm")
@@ -223,7 +260,15 @@ def test_shares_are_limited(parties):
     make_people(100, 2).to_csv("south.csv", index=False)
     for name in ("north", "south"):
         share(parties, name)
-    merge = ("merge", "north.scm", "south.scm", "-o", "both.lsvm", "--json")
+    merge = (
+        "federated",
+        "merge",
+        "north.scm",
+        "south.scm",
+        "-o",
+        "both.lsvm",
+        "--json",
+    )
     found = json.loads(parties(*merge, "--max-share", "0.5").stdout)
     factors = [party["weight_factor"] for party in found["parties"]]
     assert factors[0] < 0.5

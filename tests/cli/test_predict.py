@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
+import localsvm
 from localsvm.export import load
 from localsvm.inspect import score_model
 
@@ -56,6 +57,20 @@ def test_columns_are_kept_as_they_stand(call):
     assert [line.partition(",")[0] for line in lines[1:]] == ["007", "1.50", "1e3"]
 
 
+def test_a_star_keeps_all_columns(call, streamed):
+    people = pd.read_csv("people.csv", dtype=str).head(100)
+    people["key"] = "007"
+    people.to_csv("new.csv", index=False)
+    result = call("predict", "people.lsvm", "new.csv", "-o", "out.csv", "--keep", "*")
+    assert result.exit_code == 0, result.output
+    found = pd.read_csv("out.csv", dtype=str)
+    pd.testing.assert_frame_equal(found[people.columns], people)
+    assert list(found.columns) == [*people.columns, "prediction"]
+    again = call("predict", "people.lsvm", "out.csv", "--keep", "*")
+    assert again.exit_code == 2
+    assert "--keep prediction: the predictions have that name" in again.stderr
+
+
 def test_scores_and_probabilities(call):
     fit = ("fit", "people.csv", "-t", "happy", "-o", "mix.lsvm", "-m", "mixture")
     call(*fit)
@@ -81,7 +96,7 @@ def test_codes_that_look_like_numbers_are_read_as_at_the_fit(call):
     rows = pd.DataFrame({"code": code, "y": np.where(code < "03", "low", "high")})
     rows.to_csv("codes.csv", index=False)
     fit = ("fit", "codes.csv", "-t", "y", "-o", "codes.lsvm", "-m", "clustered")
-    call(*fit, "--kind", "code=category")
+    call(*fit, "--column-type", "code=category")
     found = json.loads(call("evaluate", "codes.lsvm", "codes.csv", "--json").stdout)
     assert found["accuracy"]["value"] == 1.0
     predicted = call("predict", "codes.lsvm", "codes.csv").stdout.splitlines()[1:]
@@ -95,7 +110,8 @@ def test_rows_can_be_chosen(call):
     assert result.exit_code == 2
     out = ("-o", "out.csv", "--json")
     result = call("predict", "people.lsvm", "new.csv", "--where", "part=b", *out)
-    assert json.loads(result.stdout) == {"predictions": "out.csv", "n_rows": 150}
+    found = json.loads(result.stdout)
+    assert (found["predictions"], found["n_rows"]) == ("out.csv", 150)
 
 
 @pytest.mark.parametrize("way", ["whole", "streamed"])
@@ -147,6 +163,8 @@ def test_evaluate_scores_the_rows(call):
     people = pd.read_csv("others.csv")
     scores = score_model(load("people.lsvm"), people, people["happy"])
     found = json.loads(result.stdout)
+    assert found.pop("command") == "evaluate"
+    assert (found.pop("schema"), found.pop("localsvm")) == (1, localsvm.__version__)
     headline = found.pop("rows")["headline"]
     assert headline == "100 rows, none of which was in the fit."
     assert found.pop("model") == "people.lsvm"

@@ -19,8 +19,8 @@ from people_data import make_people
 
 COMMAND = [sys.executable, "-m", "localsvm"]
 # The solver would run for hours.
-ENDLESS = ["-m", "clustered", "--set", "C=1e6", "--set", "tol=0"]
-ENDLESS += ["--set", "max_iter=1000000000"]
+ENDLESS = ["-m", "clustered", "--param", "C=1e6", "--param", "tol=0"]
+ENDLESS += ["--param", "max_iter=1000000000"]
 PATIENCE = 60
 ADDRESS = re.compile(r"http://127.0.0.1:\d+")
 # A relative path would not lead to the package from another folder.

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import localsvm
 from localsvm.cli._screen import Screen, pairs, to_plain
 
 
@@ -41,17 +42,22 @@ def test_unknown_objects_are_refused():
 
 
 def test_json_is_one_document_and_messages_go_elsewhere(capsys):
-    screen = Screen(as_json=True, quiet=False)
+    screen = Screen("fit", as_json=True, quiet=False)
     screen.say("working")
     screen.show({"größe": 1}, "text")
     out, err = capsys.readouterr()
-    assert json.loads(out) == {"größe": 1}
+    assert json.loads(out) == {
+        "schema": 1,
+        "localsvm": localsvm.__version__,
+        "command": "fit",
+        "größe": 1,
+    }
     assert "größe" in out
     assert err == "working\n"
 
 
 def test_quiet_leaves_the_result(capsys):
-    screen = Screen(as_json=False, quiet=True)
+    screen = Screen("fit", as_json=False, quiet=True)
     screen.say("working")
     screen.show({"a": 1}, "text")
     assert capsys.readouterr() == ("text\n", "")

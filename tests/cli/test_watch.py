@@ -10,7 +10,7 @@ from localsvm.cli._watch import watching
 
 
 def show(quiet=False):
-    with watching(Screen(as_json=False, quiet=quiet), "Fitting"), stage("solve"):
+    with watching(Screen("fit", as_json=False, quiet=quiet), "Fitting"), stage("solve"):
         pass
 
 
@@ -23,7 +23,7 @@ def be_terminal(monkeypatch):
 
 def test_stages_and_steps_are_shown_on_a_terminal(be_terminal, capsys):
     be_terminal()
-    screen = Screen(as_json=False, quiet=False)
+    screen = Screen("fit", as_json=False, quiet=False)
     with watching(screen, "Fitting", total=2) as watch:
         (task,) = watch._bar.tasks
         with stage("choose"), stage("solve"):

@@ -26,19 +26,23 @@ def write_files():
 @pytest.mark.parametrize(
     ("source", "options", "words"),
     [
-        ("delimiters.csv", (), "; pass --read delimiter=, or --read 'delimiter=;'."),
-        ("latin.csv", (), "pass --read encoding=latin-1 if"),
-        ("wide.csv", (), "pass --read encoding=utf-16."),
+        ("delimiters.csv", (), "; pass --delimiter , or --delimiter ';'."),
+        ("latin.csv", (), "pass --encoding latin-1 if"),
+        ("wide.csv", (), "pass --encoding utf-16."),
         ("a.svm", (), "expected no --target, got 'happy'."),
         ("parts.npz", (), "expected --where split=train or --where split=test."),
-        ("people.csv", ("--kind", "agge=number"), "--kind agge=number is not possible"),
+        (
+            "people.csv",
+            ("--column-type", "agge=number"),
+            "--column-type agge=number is not possible",
+        ),
         (
             "days.csv",
-            ("--kind", "day=date"),
-            "pass --kind day=date:%d/%m/%Y or --kind",
+            ("--column-type", "day=date"),
+            "pass --column-type day=date:%d/%m/%Y or --column-type",
         ),
-        ("people.csv", ("--read", "format=xml"), "cannot be read with --read format="),
-        ("people.csv", ("--read", "delimiter=;;"), "with --read 'delimiter=;;'"),
+        ("people.csv", ("--format", "xml"), "cannot be read with --format "),
+        ("people.csv", ("--delimiter", ";;"), "with --delimiter ';;'"),
     ],
 )
 def test_errors_name_options(call, source, options, words):
@@ -60,8 +64,8 @@ def test_warnings_name_options(call):
     fit = ("-t", "happy", "-o", "new.lsvm", "-m", "clustered", "--test-size", "0")
     warned = call("fit", "keys.csv", *fit).stderr
     assert "and is left out: new rows will have new values. Keep it with" in warned
-    assert "--kind key=text." in warned
+    assert "--column-type key=text." in warned
     assert Path("new.lsvm").exists()
     first = Path("nameless.csv").read_text().splitlines()[0].split(",")[1]
     warned = call("evaluate", "people.lsvm", "nameless.csv", "-t", first).stderr
-    assert "Pass --read header=no if the file has no line of names." in warned
+    assert "Pass --no-header if the file has no line of names." in warned

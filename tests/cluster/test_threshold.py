@@ -319,14 +319,14 @@ model = ThresholdClustering(3000).fit(X[:500])
 before = dict(vars(model))
 copies = {name: np.copy(value) for name, value in before.items()}
 def interrupt():
-    time.sleep(1)
-    print(time.time(), flush=True)
+    time.sleep(0.5)
+    print(time.process_time(), flush=True)
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=interrupt).start()
 try:
     model.partial_fit(X)
 except KeyboardInterrupt:
-    print(time.time(), flush=True)
+    print(time.process_time(), flush=True)
     assert vars(model).keys() == before.keys()
     for name, value in vars(model).items():
         assert value is before[name] and np.array_equal(value, copies[name]), name
@@ -341,4 +341,4 @@ def test_interrupt_is_answered_and_changes_nothing():
     )
     assert run.returncode == 0, run.stderr
     sent, seen = (float(line) for line in run.stdout.split())
-    assert seen - sent < 1.0
+    assert seen - sent < 0.5  # seconds of CPU, as promised

@@ -1,6 +1,7 @@
 """Tables as codes: one number per column, what is missing is NaN."""
 
 import datetime
+import re
 import warnings
 
 import numpy as np
@@ -323,3 +324,12 @@ def test_raw_tables(name):
         if encoder.columns_[j].kind != "text":
             missing = X[column_name].isna().to_numpy()
             assert (np.isnan(features) == missing[:, np.newaxis]).all()
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e300])
+@pytest.mark.parametrize("missing", [1, 5])
+def test_a_number_too_large_is_named_with_its_row(value, missing):
+    ages = np.arange(20.0)
+    ages[3], ages[missing] = value, np.nan
+    with pytest.raises(DataError, match=re.escape(f"has the value {value} in row 3")):
+        TableEncoder(encoding="codes").fit(pd.DataFrame({"age": ages}))

@@ -105,7 +105,7 @@ def test_one_array_of_very_many_names(path, dtype):
 def test_many_lists(path):
     localsvm.save(fitted("soft"), path)
     header = _header_of(path)
-    header["header"]["notes"] = [[] for _ in range(3_000_000)]
+    header["header"]["notes"] = [[] for _ in range(2_000_000)]
     text = json.dumps(header, separators=(",", ":")).encode()
     path.write_bytes(sealed(text, _payload_of(path)))
     with memory_growth() as grown:
@@ -117,7 +117,7 @@ def test_many_lists(path):
 
 def test_notes_that_could_not_be_loaded_are_not_saved(path):
     with pytest.raises(ValueError, match="lists and objects"):
-        localsvm.save(fitted("soft"), path, notes=[[] for _ in range(1_000_000)])
+        localsvm.save(fitted("soft"), path, notes=[[] for _ in range(300_000)])
     assert not path.exists()
 
 

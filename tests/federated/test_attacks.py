@@ -78,7 +78,7 @@ def test_min_size_does_not_hide_how_far_a_lonely_row_is(tmp_path, outlier):
 
 @pytest.fixture(scope="module")
 def people():
-    """A thousand rows of Adult, as `localsvm share` encodes them with a recipe."""
+    """A thousand rows of Adult, as `federated share` encodes them."""
     public = read_table(sample_path(), target="income", where="split=test")
     own = read_table(sample_path(), target="income", where="split=train")
     encoder = TableEncoder(sparse_output=False).fit(public.X)

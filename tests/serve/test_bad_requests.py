@@ -47,15 +47,15 @@ def with_input(**changed):
         (with_input(data=None), "inputs[0].data is null; expected a list."),
         (
             with_input(shape=[2, 3], data=[1] * 5),
-            "inputs[0].data has 5 values; shape [2, 3] asks for 6.",
+            "inputs[0].data has 5 values; shape [2, 3] needs 6.",
         ),
         (
             with_input(shape=[2, 2], data=[[1, 2], [3]]),
-            "inputs[0].data[1] has 1 values; shape [2, 2] asks for 2.",
+            "inputs[0].data[1] has 1 values; shape [2, 2] needs 2.",
         ),
         (
             with_input(shape=[2, 2], data=[[1, 2]]),
-            "inputs[0].data has 1 rows; shape [2, 2] asks for 2.",
+            "inputs[0].data has 1 rows; shape [2, 2] needs 2.",
         ),
         (
             with_input(shape=[2, 2], data=[[1, 2], 3]),

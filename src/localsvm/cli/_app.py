@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 import localsvm
-from localsvm.cli._group import Command, LazyCommands, show_help_without_command
+from localsvm.cli._lazy import (
+    SETTINGS,
+    Command,
+    Group,
+    LazyCommands,
+    show_help_without_command,
+)
+from localsvm.cli._old_names import in_new_names
 
 _EPILOG = (
     "Exit codes: 0 done, 1 something is wrong with data or files, 2 called in a wrong "
-    "way, 130 interrupted. `localsvm COMMAND --help` has an example of each."
+    "way, 130 interrupted. `localsvm COMMAND --help` shows an example of a command."
 )
 
 COMMANDS = (
@@ -53,7 +61,7 @@ COMMANDS = (
     Command(
         "export",
         "Write a model as an ONNX graph, which runs without Python and this library.",
-        "localsvm export income.lsvm --onnx income.onnx",
+        "localsvm export income.lsvm -o income.onnx",
     ),
     Command(
         "serve",
@@ -61,29 +69,40 @@ COMMANDS = (
         "localsvm serve income.lsvm --port 8000",
     ),
     Command(
-        "inspect",
+        "info",
         "Describe a model, recipe, shared summary or ledger file.",
-        "localsvm inspect income.lsvm",
+        "localsvm info income.lsvm",
     ),
     Command(
-        "recipe",
-        "Learn from public rows how tables become numbers, for parties that share.",
-        "localsvm recipe public.csv --target outcome -o recipe.lsvm",
-    ),
-    Command(
-        "share",
-        "Summarise rows as clusters that may leave, and write them to a file.",
-        "localsvm share rows.csv --recipe recipe.lsvm --name clinic -o clinic.scm",
-    ),
-    Command(
-        "merge",
-        "Learn one model from the clusters of several parties, who keep their rows.",
-        "localsvm merge a.scm b.scm --recipe recipe.lsvm -o together.lsvm",
-    ),
-    Command(
-        "bench",
+        "compare",
         "Compare a model with LinearSVC, SVC and gradient boosting on the same rows.",
-        "localsvm bench auto adult.csv.gz --target income",
+        "localsvm compare auto adult.csv.gz --target income",
+    ),
+    Group(
+        "federated",
+        "Learn one model from parties that keep their rows.",
+        (
+            Command(
+                "recipe",
+                "Learn an encoding of tables from public rows, for all parties.",
+                "localsvm federated recipe public.csv --target outcome -o recipe.lsvm",
+                "localsvm.cli._federated.recipe",
+            ),
+            Command(
+                "share",
+                "Summarise the rows of a party as clusters that may leave it.",
+                "localsvm federated share rows.csv --recipe recipe.lsvm --name clinic "
+                "-o clinic.scm",
+                "localsvm.cli._federated.share",
+            ),
+            Command(
+                "merge",
+                "Learn one model from the clusters of several parties.",
+                "localsvm federated merge a.scm b.scm --recipe recipe.lsvm "
+                "-o together.lsvm",
+                "localsvm.cli._federated.merge",
+            ),
+        ),
     ),
 )
 
@@ -93,13 +112,17 @@ class Localsvm(LazyCommands):
 
     listed = COMMANDS
 
+    def in_new_names(self, args: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Replace the names of an earlier release."""
+        return in_new_names(args)
+
 
 app = typer.Typer(
     cls=Localsvm,
-    help=localsvm.__doc__,
+    help=(localsvm.__doc__ or "").splitlines()[0],
     epilog=_EPILOG,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["--help", "-h"]},
+    **SETTINGS,
 )
 
 

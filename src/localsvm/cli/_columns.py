@@ -1,4 +1,4 @@
-"""The columns that an encoder takes, as commands tell them."""
+"""The columns that an encoder takes, as commands show them."""
 
 from __future__ import annotations
 

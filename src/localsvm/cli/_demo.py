@@ -12,7 +12,6 @@ import typer
 
 from localsvm import inspect
 from localsvm.cli import _options as options
-from localsvm.cli._comparing import compare, peer_lines
 from localsvm.cli._fitting import (
     Fitted,
     encoder_of,
@@ -24,6 +23,7 @@ from localsvm.cli._group import misuse
 from localsvm.cli._methods import AUTO, make_estimator
 from localsvm.cli._notes import held_out_notes, training_notes
 from localsvm.cli._outputs import check_output, size_of
+from localsvm.cli._peers import compare_models, peer_lines
 from localsvm.cli._rows import read_labelled
 from localsvm.cli._screen import Screen
 from localsvm.cli._seen import sketch_of
@@ -42,7 +42,12 @@ _WHAT = {
     "report.html": "all about the model; open it in a browser",
 }
 
-_Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")]
+_Out = Annotated[
+    Path,
+    typer.Option(
+        "--out", "-o", help="Folder for the results.", rich_help_panel=options.OUTPUT
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -75,17 +80,17 @@ class _Results:
 def demo(
     out: _Out = Path("demo_output"),
     seed: options.SeedOption = 0,
-    jobs: options.JobsOption = 1,
+    jobs: options.JobsOption = options.ALL_CORES,
     force: options.ForceOption = False,
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
     """Run the whole story once, from a fit to a report.
 
-    On 2000 rows of the census table Adult, which come with the package. It takes some
+    On 2000 rows of the census table Adult, which come with the package. It takes about
     ten seconds.
     """
-    screen = Screen(as_json, quiet)
+    screen = Screen("demo", as_json, quiet)
     results = _Results(out)
     results.check(force=force)
     story = _Story(screen)
@@ -132,7 +137,7 @@ class _Story:
             typer.echo(f"{len(self._document)}. {title}\n\n{indent(text, '   ')}\n")
 
     def end(self) -> None:
-        """Give the document, if it is asked for."""
+        """Print the document, if JSON is wanted."""
         if self.screen.as_json:
             self.screen.show(self._document, "")
 
@@ -166,7 +171,7 @@ def _fit(story: _Story, train: Table, seed: int, jobs: int) -> Fitted:
 
 def _compare(story: _Story, fitted: Fitted, test: Table, seed: int) -> list[PeerScore]:
     options = {"fit_seconds": fitted.cpu_seconds, "random_state": seed}
-    peers = compare(fitted.model, fitted.rows, test, story.screen, **options)
+    peers = compare_models(fitted.model, fitted.rows, test, story.screen, **options)
     plain = [peer.to_dict() for peer in peers]
     text = "\n".join(peer_lines(peers))
     story.tell("peers", "Compare with others that have nothing set.", text, plain)
@@ -192,5 +197,5 @@ def _predict_from_file(
         (loaded.decision_function(test.X) == model.decision_function(test.X)).all()
     )
     words = "gives the same scores, to the last bit" if same else "differs"
-    text = f"The model that was saved, loaded and asked again {words}."
+    text = f"The model that was saved and loaded {words}."
     story.tell("loaded_is_equal", "Save, load, predict.", text, same)

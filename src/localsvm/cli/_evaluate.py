@@ -5,6 +5,7 @@ from __future__ import annotations
 from localsvm.cli import _options as options
 from localsvm.cli._fitting import score, scores_text
 from localsvm.cli._models import load_model
+from localsvm.cli._reading import AS_FOUND, Reading
 from localsvm.cli._rows import read_labelled
 from localsvm.cli._screen import Screen
 from localsvm.cli._seen import choose_rows
@@ -16,7 +17,7 @@ def evaluate(
     target: options.TargetOption = None,
     where: options.WhereOption = None,
     training_rows: options.TrainingRowsOption = False,
-    read: options.ReadOption = None,
+    read: Reading = AS_FOUND,
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
@@ -25,10 +26,10 @@ def evaluate(
     Rows that the model was fitted to are recognised and left out. The column of the
     classes is that of the fit unless --target names another.
     """
-    screen = Screen(as_json, quiet)
+    screen = Screen("evaluate", as_json, quiet)
     loaded = load_model(model)
     table = read_labelled(
-        data, target=target or loaded.target, **loaded.reading(where, read)
+        data, target=target or loaded.target, **loaded.reading(where, read.noted())
     )
     rows = choose_rows(loaded, table, training_rows=training_rows)
     scores = score(loaded.fitted, rows.table, screen)

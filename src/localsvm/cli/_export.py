@@ -1,9 +1,8 @@
-"""``localsvm export``: a model for where there is no Python."""
+"""``localsvm export``: a model as an ONNX graph."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -25,17 +24,19 @@ class NumberType(StrEnum):
     FLOAT64 = "float64"
 
 
-_Onnx = Annotated[
-    Path, typer.Option("--onnx", metavar="FILE", help="ONNX file to write.")
-]
 _NumberType = Annotated[
-    NumberType, typer.Option("--dtype", help="Numbers that it takes.")
+    NumberType,
+    typer.Option(
+        "--dtype",
+        help="Type of the numbers that the graph takes.",
+        rich_help_panel=options.MODEL,
+    ),
 ]
 
 
 def export(
     model: options.ModelArgument,
-    onnx: _Onnx,
+    out: options.OutOption,
     dtype: _NumberType = NumberType.FLOAT32,
     force: options.ForceOption = False,
     as_json: options.JsonOption = False,
@@ -43,28 +44,28 @@ def export(
 ) -> None:
     """Write a model as an ONNX graph, which runs without Python and this library.
 
-    The graph gives the labels that the model gives.
+    The graph predicts the same labels as the model.
     """
-    screen = Screen(as_json, quiet)
-    check_output(onnx, force=force)
+    screen = Screen("export", as_json, quiet)
+    check_output(out, force=force)
     loaded = load_model(model)
     with watching(screen, "Writing the graph"):
         try:
             graph = to_onnx(loaded.fitted, dtype=dtype.value)
         except TypeError as error:  # a part of it has no counterpart in ONNX
             raise DataError(f"{model}: {error}") from error
-        replace_file(onnx, [graph.SerializeToString()])
+        replace_file(out, [graph.SerializeToString()])
     inputs = [each.name for each in graph.graph.input]
     outputs = [each.name for each in graph.graph.output]
     document = {
-        "onnx": onnx,
-        "bytes": onnx.stat().st_size,
+        "onnx": out,
+        "bytes": out.stat().st_size,
         "dtype": dtype.value,
         "inputs": inputs,
         "outputs": outputs,
     }
     text = (
-        f"ONNX graph of {model}: {onnx} ({size_of(onnx)})\n"
-        f"It takes {', '.join(inputs)}\nand gives {', '.join(outputs)}."
+        f"ONNX graph of {model}: {out} ({size_of(out)})\n"
+        f"It takes {', '.join(inputs)}\nand returns {', '.join(outputs)}."
     )
     screen.show(document, text)

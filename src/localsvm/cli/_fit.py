@@ -24,6 +24,7 @@ from localsvm.cli._fitting import (
 from localsvm.cli._methods import AUTO, Method, make_estimator
 from localsvm.cli._notes import held_out_notes, training_notes, where_it_is
 from localsvm.cli._outputs import check_output
+from localsvm.cli._reading import AS_FOUND, Reading
 from localsvm.cli._rows import (
     as_strings,
     check_classes,
@@ -40,13 +41,20 @@ from localsvm.export import save
 _MethodOption = Annotated[
     Method,
     typer.Option(
-        "--method", "-m", help="How to fit; auto is staged, which asks for nothing."
+        "--method",
+        "-m",
+        help="Method to use. `auto` selects `staged`, which tunes itself.",
+        rich_help_panel=options.MODEL,
     ),
 ]
 _MaxTimeOption = Annotated[
     float | None,
     typer.Option(
-        "--max-time", min=0.01, help="Seconds of a fit, at most; there may be two."
+        "--max-time",
+        min=0.01,
+        help="Time limit per fit in seconds. Two fits are run when part of the data is "
+        "held out.",
+        rich_help_panel=options.RUN,
     ),
 ]
 _ClassWeight = Annotated[
@@ -54,23 +62,27 @@ _ClassWeight = Annotated[
     typer.Option(
         "--class-weight",
         metavar="balanced",
-        help="balanced lets rare classes count as much as frequent ones.",
+        help="`balanced` gives rare classes the same total weight as frequent ones.",
+        rich_help_panel=options.MODEL,
     ),
 ]
 _Refit = Annotated[
     bool,
     typer.Option(
         "--refit/--no-refit",
-        help="After the score on held-out rows, fit to all rows; or keep the model of "
-        "the others, which `evaluate` and `report` can score on the held-out rows.",
+        help="Refit to all rows after scoring on held-out ones. With --no-refit, "
+        "`evaluate` and `report` can score the model on the held-out rows.",
+        rich_help_panel=options.MODEL,
     ),
 ]
 _RowSketch = Annotated[
     bool,
     typer.Option(
         "--row-sketch/--no-row-sketch",
-        help="Keep a sketch of the fitted rows (4 bytes each, at most 16 MB) by which "
-        "`evaluate` and `report` recognise them. Who guesses a whole row can test it.",
+        help="Store a sketch of the fitted rows (4 bytes each, at most 16 MB), so that "
+        "`evaluate` and `report` recognise them. Anyone who guesses a whole row can "
+        "check whether it was one of them.",
+        rich_help_panel=options.MODEL,
     ),
 ]
 
@@ -80,37 +92,37 @@ def fit(
     out: options.OutOption,
     target: options.TargetOption = None,
     method: _MethodOption = AUTO,
-    settings: options.SetOption = None,
+    param: options.ParamOption = None,
     class_weight: _ClassWeight = None,
     where: options.WhereOption = None,
     drop: options.DropOption = None,
-    kind: options.KindOption = None,
+    column_type: options.ColumnTypeOption = None,
     test_size: options.TestSizeOption = 0.2,
     test: options.TestOption = None,
     refit: _Refit = True,
     row_sketch: _RowSketch = True,
     max_time: _MaxTimeOption = None,
     seed: options.SeedOption = 0,
-    jobs: options.JobsOption = 1,
-    read: options.ReadOption = None,
+    jobs: options.JobsOption = options.ALL_CORES,
+    read: Reading = AS_FOUND,
     force: options.ForceOption = False,
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
     """Fit a model to a table and write it to a file.
 
-    A part of the rows is held out to score the model on; then it is fitted to all rows.
-    Columns may be numbers, categories, dates, text or truth values, with values
-    missing; how they become numbers is kept in the file.
+    A fraction of the rows is held out to score the model; then it is fitted to all
+    rows. Columns may be numbers, categories, dates, text or booleans, and values may be
+    missing. The model file stores how they become numbers.
     """
-    screen = Screen(as_json, quiet)
+    screen = Screen("fit", as_json, quiet)
     check_output(out, force=force)
     weight = [] if class_weight is None else [f"class_weight={class_weight}"]
     estimator = make_estimator(
-        method, [*(settings or []), *weight], seed=seed, jobs=jobs, max_time=max_time
+        method, [*(param or []), *weight], seed=seed, jobs=jobs, max_time=max_time
     )
-    kinds = column_kinds(kind or [])
-    reading: dict[str, Any] = {"read": read or [], "strings": as_strings(kinds)}
+    kinds = column_kinds(column_type or [])
+    reading: dict[str, Any] = {"read": read.noted(), "strings": as_strings(kinds)}
     labelled = reading | {"target": target}
     table = read_labelled(data, where=where, drop=drop or [], **labelled)
     check_classes(table, target)
@@ -127,7 +139,7 @@ def fit(
     else:
         fitted = fit_on_all(model, table, screen)
     notes = training_notes(
-        fitted.rows, target=target, seed=seed, where=where, read=read
+        fitted.rows, target=target, seed=seed, where=where, read=read.noted()
     )
     if fitted.scores is not None:
         notes["held_out"] = held_out_notes(fitted.scores)

@@ -84,7 +84,7 @@ def _check_kinds(kinds: Mapping[str, str], encoding: str, estimator: Any) -> Non
             split_kind(kind, encoding)
         except DataError as error:
             method = type(estimator).__name__
-            misuse(f"--kind {name}={kind}: not a kind for {method}; {error}.")
+            misuse(f"--column-type {name}={kind}: not a kind for {method}; {error}.")
 
 
 def _identifiers(encoder: TableEncoder) -> list[str]:

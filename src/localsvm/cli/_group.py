@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
-from typing import Any, ClassVar, NoReturn
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
+import localsvm
 from localsvm._printable import printable
 from localsvm.cli._wording import as_option
 from localsvm.exceptions import DataError, DataWarning, MissingExtraError
 
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
+_SCHEMA = 1
 # What a file, its content or this machine can cause. Anything else is a bug, also a
 # ValueError of another kind, and comes with its traceback.
 _DATA_PROBLEMS = (OSError, DataError, MemoryError, MissingExtraError)
 
 
 class Commands(TyperGroup):
-    """Commands of which users see no traceback for what they can mend."""
+    """Commands that show no traceback for what users can fix."""
 
     def main(
         self,
@@ -42,10 +42,14 @@ class Commands(TyperGroup):
         name = prog_name or "localsvm"  # also if Python was told to run the module
         extra |= {"prog_name": name, "complete_var": complete_var}
         extra |= {"windows_expand_args": windows_expand_args, "standalone_mode": False}
+        given = sys.argv[1:] if args is None else args
+        words, renamed = self.in_new_names(given)
         if not standalone_mode:
-            return super().main(args, **extra)
+            return super().main(words, **extra)
         with _warnings_in_a_line():
-            sys.exit(self._run(args, extra))
+            for message in renamed:
+                _say("warning", message)
+            sys.exit(self._run(words, extra))
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; who reads its output may stop at any time."""
@@ -57,107 +61,46 @@ class Commands(TyperGroup):
             os.dup2(nowhere, sys.stdout.fileno())
             raise typer.Exit(_BROKEN_PIPE) from None
 
-    def _run(self, args: Sequence[str] | None, extra: dict[str, Any]) -> int:
+    def in_new_names(self, args: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Arguments without names that are no longer used, and a warning for each."""
+        return list(args), []
+
+    def _run(self, args: Sequence[str], extra: dict[str, Any]) -> int:
+        def fail(message: str, code: int) -> int:
+            if "--json" in args:
+                _say_as_json(message, code)
+            else:
+                _say("error", message)
+            return code
+
         try:
             code: int = super().main(args, **extra) or 0
         except typer.TyperException as error:
-            _say("error", _words_of_misuse(error))
-            return error.exit_code
+            return fail(_words_of_misuse(error), error.exit_code)
         except typer.Abort:
             code = _INTERRUPTED
         except _DATA_PROBLEMS as error:
-            _say("error", _words_of(error))
-            return 1
+            return fail(_words_of(error), 1)
         except ValueError as error:
             if not _is_of_a_parameter(error):
                 raise
-            _say("error", str(error))
-            return 2
+            return fail(str(error), 2)
         if code == _INTERRUPTED:
             typer.echo("interrupted", err=True)
         return code
 
 
-@dataclass(frozen=True)
-class Command:
-    """A command as the help lists it; its module is imported when it is run.
+def header() -> dict[str, Any]:
+    """Return the entries that each JSON document begins with.
 
-    Parameters
-    ----------
-    name : str
-        Name of the command, of its function, and with ``_`` before it of its module.
-    summary : str
-        First line of the function's docstring.
-    example : str
+    Entries may be added under the same schema; one that vanishes, or means something
+    else, raises it.
     """
-
-    name: str
-    summary: str
-    example: str
-
-    def load(self) -> Any:
-        """Import the function and read its options."""
-        module = import_module(f"localsvm.cli._{self.name}")
-        app = typer.Typer(add_completion=False)
-        settings = {"help_option_names": ["--help", "-h"]}
-        app.command(
-            self.name, epilog=f"Example: {self.example}", context_settings=settings
-        )(getattr(module, self.name))
-        return typer.main.get_command(app)
-
-    def listing(self) -> TyperCommand:
-        """Stand-in that knows what the list of commands shows."""
-        return TyperCommand(self.name, help=self.summary)
-
-
-class LazyCommands(Commands):
-    """Commands that are listed and completed without being imported."""
-
-    listed: ClassVar[tuple[Command, ...]] = ()
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        self.commands = {each.name: each.listing() for each in self.listed}
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Import a command."""
-        return _load(self.listed, cmd_name)
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """List the commands by their summaries."""
-        self._as_listed().format_help(ctx, formatter)
-
-    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
-        """Complete the name of a command or an option."""
-        listing = self._as_listed()
-        return listing.shell_complete(typer.Context(listing), incomplete)
-
-    def _as_listed(self) -> TyperGroup:
-        return TyperGroup(
-            name=self.name,
-            help=self.help,
-            epilog=self.epilog,
-            params=self.params,
-            commands=dict(self.commands),
-            rich_markup_mode=self.rich_markup_mode,
-        )
-
-
-@cache
-def _load(listed: tuple[Command, ...], name: str) -> Any:
-    return next((each.load() for each in listed if each.name == name), None)
-
-
-def show_help_without_command(context: typer.Context) -> None:
-    """Show the help of a group that was called without a command: that is misuse."""
-    if context.invoked_subcommand is None:
-        with redirect_stdout(sys.stderr):  # rich writes it itself
-            typer.echo(context.get_help())
-        raise typer.Exit(2)
+    return {"schema": _SCHEMA, "localsvm": localsvm.__version__}
 
 
 def misuse(message: str) -> NoReturn:
-    """Say that the command was called in a wrong way."""
+    """End the command, because it was called in a wrong way."""
     raise _UsageError(message)
 
 
@@ -175,7 +118,7 @@ def _words_of_misuse(error: typer.TyperException) -> str:
 
 
 def _is_of_a_parameter(error: ValueError) -> bool:
-    """Whether an estimator refuses a parameter, which ``--set`` may have set."""
+    """Whether an estimator refuses a parameter, which ``--param`` may have set."""
     module = sys.modules.get("sklearn.utils._param_validation")
     return module is not None and isinstance(error, module.InvalidParameterError)
 
@@ -188,6 +131,12 @@ def _words_of(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return f"not enough memory. {error}"
     return str(error)
+
+
+def _say_as_json(message: str, code: int) -> None:
+    """Report an error as an object in a line, for programs."""
+    document = header() | {"error": " ".join(message.split()), "exit_code": code}
+    typer.echo(printable(json.dumps(document, ensure_ascii=False)), err=True)
 
 
 def _say(kind: str, message: str) -> None:

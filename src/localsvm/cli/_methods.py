@@ -58,7 +58,7 @@ def make_estimator(
 
 
 def split_pair(text: str, option: str, form: str) -> tuple[str, str]:
-    """Name and value of an option like ``--set C=10``."""
+    """Name and value of an option like ``--param C=10``."""
     name, equals, value = text.partition("=")
     if not (name and equals):
         misuse(f"{option} {text}: expected {form}.")
@@ -66,7 +66,7 @@ def split_pair(text: str, option: str, form: str) -> tuple[str, str]:
 
 
 def _open_named(estimator: Any, settings: Sequence[str]) -> list[str]:
-    """Replace a name by its object where ``--set`` sets a parameter of that object.
+    """Replace a name by its object where ``--param`` sets a parameter of that object.
 
     Returns the settings that are left.
     """
@@ -86,14 +86,14 @@ def _parameters(estimator: Any, settings: Sequence[str]) -> dict[str, Any]:
     known = list(estimator.get_params())
     parameters = {}
     for text in settings:
-        name, value = split_pair(text, "--set", "PARAMETER=VALUE, for instance C=10")
+        name, value = split_pair(text, "--param", "PARAMETER=VALUE, for instance C=10")
         if name in _OWN_OPTIONS:
-            misuse(f"--set {text}: use {_OWN_OPTIONS[name]} instead.")
+            misuse(f"--param {text}: use {_OWN_OPTIONS[name]} instead.")
         if name not in known:
             names = ", ".join(sorted(set(known) - set(_OWN_OPTIONS)))
             misuse(
-                f"--set {text}: {type(estimator).__name__} has no parameter {name!r}; "
-                f"expected one of {names}."
+                f"--param {text}: {type(estimator).__name__} has no parameter "
+                f"{name!r}; expected one of {names}."
             )
         parameters[name] = _value(value)
     return parameters

@@ -1,4 +1,4 @@
-"""What is noted in a model file, and said about it."""
+"""Notes in a model file, and how they are shown."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def training_notes(
     where: str | None = None,
     read: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Where a model comes from; of the data the name alone, not its folder."""
+    """Where a model comes from; of the data only the name, without its folder."""
     labels, counts = np.unique(np.asarray(table.y), return_counts=True)
     names = [str(to_plain(label)) for label in labels]
     return {
@@ -77,7 +77,7 @@ def where_it_is(out: Path, data: str, report: str | None = None) -> list[str]:
         f"Model: {out} ({size_of(out)}). What next:",
         f"  localsvm predict {model} {quote(data)} -o predictions.csv",
         f"  localsvm explain {model} {quote(data)} --row 0",
-        f"  localsvm export {model} --onnx {onnx}",
+        f"  localsvm export {model} -o {onnx}",
         f"  localsvm serve {model}",
     ]
     if report is None:

@@ -14,6 +14,7 @@ from localsvm._extras import require
 from localsvm.cli import _options as options
 from localsvm.cli._group import misuse
 from localsvm.cli._models import Model, load_model
+from localsvm.cli._reading import AS_FOUND, Reading
 from localsvm.cli._rows import batches_of, naming
 from localsvm.cli._screen import Screen
 from localsvm.cli._table_writer import (
@@ -26,6 +27,7 @@ from localsvm.data import Table, absent_columns
 from localsvm.exceptions import DataError
 
 _PREDICTION = "prediction"
+_ALL = "*"
 
 _Out = Annotated[
     Path,
@@ -34,16 +36,30 @@ _Out = Annotated[
         "-o",
         metavar="FILE",
         help="Table to write: .csv, .tsv (also .gz) or .parquet; - is standard output.",
+        rich_help_panel=options.OUTPUT,
     ),
 ]
 _Proba = Annotated[
-    bool, typer.Option("--proba", help="Add the probability of each class.")
+    bool,
+    typer.Option(
+        "--proba",
+        help="Add the probability of each class.",
+        rich_help_panel=options.OUTPUT,
+    ),
 ]
-_Scores = Annotated[bool, typer.Option("--scores", help="Add decision values.")]
+_Scores = Annotated[
+    bool,
+    typer.Option(
+        "--scores", help="Add decision values.", rich_help_panel=options.OUTPUT
+    ),
+]
 _Keep = Annotated[
     list[str] | None,
     typer.Option(
-        "--keep", metavar="COLUMN", help="Column of DATA to copy; repeatable."
+        "--keep",
+        metavar="COLUMN",
+        help="Column of DATA to copy, such as an id; '*' copies all. Repeatable.",
+        rich_help_panel=options.OUTPUT,
     ),
 ]
 
@@ -56,16 +72,17 @@ def predict(
     scores: _Scores = False,
     keep: _Keep = None,
     where: options.WhereOption = None,
-    read: options.ReadOption = None,
+    read: Reading = AS_FOUND,
     force: options.ForceOption = False,
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
     """Predict a class for every row.
 
-    Rows are read and written in batches: tables may be longer than memory.
+    The table needs the same columns as the training table. Rows are read and written in
+    batches, so tables may be larger than memory.
     """
-    screen = Screen(as_json, quiet)
+    screen = Screen("predict", as_json, quiet)
     check_table_output(out, force=force)
     if as_json and out == STANDARD_OUTPUT:
         misuse("--json needs a file for the predictions: give it with -o.")
@@ -75,10 +92,10 @@ def predict(
             f"--proba: {model} gives no probabilities; take --scores, or fit it with "
             "--method mixture."
         )
-    columns = keep or []
+    reading = loaded.reading(where, read.noted())
+    columns = _named(keep or [], data, reading)
     if _PREDICTION in columns:
         misuse(f"--keep {_PREDICTION}: the predictions have that name.")
-    reading = loaded.reading(where, read)
     reading["strings"] += columns  # kept as they stand in the file
     n_rows = 0
     with watching(screen, "Predicting") as watch, table_writer(out) as write:
@@ -90,6 +107,14 @@ def predict(
             watch.say(f"{n_rows:,} rows")
     if out != STANDARD_OUTPUT:
         screen.show({"predictions": out, "n_rows": n_rows}, f"{n_rows:,} rows: {out}")
+
+
+def _named(keep: list[str], data: str, reading: dict[str, Any]) -> list[str]:
+    """Names of the columns to copy, of which ``*`` stands for all."""
+    if _ALL not in keep:
+        return keep
+    first = next(batches_of(data, **reading)).X
+    return keep if sparse.issparse(first) else [str(name) for name in first.columns]
 
 
 def _answers(

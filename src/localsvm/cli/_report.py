@@ -7,10 +7,11 @@ from typing import Annotated, Any
 import typer
 
 from localsvm.cli import _options as options
-from localsvm.cli._comparing import compare
 from localsvm.cli._models import load_model
 from localsvm.cli._notes import NOTED
 from localsvm.cli._outputs import check_output, size_of
+from localsvm.cli._peers import compare_models
+from localsvm.cli._reading import AS_FOUND, Reading
 from localsvm.cli._rows import read_labelled
 from localsvm.cli._screen import Screen
 from localsvm.cli._seen import choose_rows, find_fitted_rows, sketch_of
@@ -21,16 +22,22 @@ _Train = Annotated[
     str | None,
     typer.Option(
         "--train",
-        metavar="DATA",
-        help="Table with the rows of the fit, to describe them and to fit other "
-        "classifiers to. Not needed if they are in DATA.",
+        metavar="TABLE",
+        help="Table with the training rows, to describe them and to fit other "
+        "classifiers to them. Not needed if they are in DATA.",
+        rich_help_panel=options.DATA,
     ),
 ]
-_Title = Annotated[str | None, typer.Option("--title", help="Of the page.")]
+_Title = Annotated[
+    str | None,
+    typer.Option("--title", help="Title of the page.", rich_help_panel=options.OUTPUT),
+]
 _Peers = Annotated[
     bool,
     typer.Option(
-        "--peers/--no-peers", help="Compare with LinearSVC, SVC, gradient boosting."
+        "--peers/--no-peers",
+        help="Compare with LinearSVC, SVC and gradient boosting.",
+        rich_help_panel=options.RUN,
     ),
 ]
 
@@ -45,7 +52,7 @@ def report(
     training_rows: options.TrainingRowsOption = False,
     title: _Title = None,
     peers: _Peers = True,
-    read: options.ReadOption = None,
+    read: Reading = AS_FOUND,
     force: options.ForceOption = False,
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
@@ -56,10 +63,10 @@ def report(
     weights, errors, calibration, and how to use the model. Rows of DATA that the model
     was fitted to are recognised and left out.
     """
-    screen = Screen(as_json, quiet)
+    screen = Screen("report", as_json, quiet)
     check_output(out, force=force)
     loaded = load_model(model)
-    reading = loaded.reading(None, read) | {"target": target or loaded.target}
+    reading = loaded.reading(None, read.noted()) | {"target": target or loaded.target}
     table = read_labelled(data, **reading | {"where": where})
     trained = None if train is None else read_labelled(train, **reading)
     known = loaded.fitted_rows
@@ -71,7 +78,7 @@ def report(
     if peers and fitted_to is not None and rows.are in ("unseen", "unknown"):
         spent = loaded.notes.get("cpu_seconds")
         spent = spent if isinstance(spent, float) and spent > 0 else None
-        compared = compare(
+        compared = compare_models(
             loaded.fitted, fitted_to, rows.table, screen, fit_seconds=spent
         )
     with watching(screen, "Writing the report"):

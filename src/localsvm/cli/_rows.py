@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,10 +11,10 @@ import numpy as np
 from localsvm._threads import call_interruptibly
 from localsvm.cli._group import misuse
 from localsvm.cli._methods import split_pair
+from localsvm.cli._reading import reading_options
 from localsvm.data import Table, read_batches, read_table, split_kind
 from localsvm.exceptions import DataError
 
-_FORM = "OPTION=VALUE, for instance delimiter=';'"
 _MOST_CLASSES_PER_ROW = 0.5
 # Columns that are read as strings, even if they look like numbers.
 STRING_KINDS = ("category", "ordered", "text")
@@ -23,7 +23,7 @@ STRING_KINDS = ("category", "ordered", "text")
 def read_rows(
     source: str, *, where: str | None = None, read: Sequence[str] = (), **more: Any
 ) -> Table:
-    """Read a table as the options of a command say; Ctrl-C is answered at once.
+    """Read a table with the options of a command; Ctrl-C ends it at once.
 
     Further arguments are those of :func:`~localsvm.data.read_table`.
     """
@@ -49,7 +49,7 @@ def _checked_where(where: str | None) -> str | None:
 
 @contextmanager
 def naming(source: str) -> Iterator[None]:
-    """Put the name of the source before what is said of its content."""
+    """Put the name of the source before an error about its content."""
     try:
         yield
     except DataError as error:
@@ -83,7 +83,7 @@ def check_classes(table: Table, target: str | None) -> None:
         )
     if len(values) < 2:
         raise DataError(
-            f"{what} has the value {shown} alone; expected two or more classes."
+            f"{what} has only the value {shown}; expected two or more classes."
         )
     if len(values) > _MOST_CLASSES_PER_ROW * len(labels):
         raise DataError(
@@ -93,14 +93,14 @@ def check_classes(table: Table, target: str | None) -> None:
 
 
 def column_kinds(pairs: Sequence[str]) -> dict[str, str]:
-    """Kinds of columns by name, from ``--kind`` options."""
-    form = "COLUMN=KIND, for instance zip=category"
-    kinds = dict(split_pair(each, "--kind", form) for each in pairs)
+    """Types of columns by name, from ``--column-type`` options."""
+    form = "COLUMN=TYPE, for instance zip=category"
+    kinds = dict(split_pair(each, "--column-type", form) for each in pairs)
     for name, kind in kinds.items():
         try:
             split_kind(kind)
         except DataError as error:
-            misuse(f"--kind {name}={kind}: {error}.")
+            misuse(f"--column-type {name}={kind}: {error}.")
     return kinds
 
 
@@ -111,33 +111,3 @@ def as_strings(kinds: Mapping[str, str]) -> list[str]:
         for name, kind in kinds.items()
         if kind in STRING_KINDS or split_kind(kind)[1]
     ]
-
-
-def reading_options(pairs: Sequence[str]) -> dict[str, Any]:
-    """Arguments of ``read_table`` from ``--read`` options."""
-    options = {}
-    for text in pairs:
-        name, value = split_pair(text, "--read", _FORM)
-        if name not in _PARSERS:
-            names = ", ".join(_PARSERS)
-            misuse(f"--read {text}: unknown option {name!r}; expected one of {names}.")
-        options[name] = _PARSERS[name](value)
-    return options
-
-
-def _truth(text: str) -> bool:
-    words = {"yes": True, "true": True, "no": False, "false": False}
-    if text.lower() not in words:
-        misuse(f"--read header={text}: expected yes or no.")
-    return words[text.lower()]
-
-
-_PARSERS: dict[str, Callable[[str], Any]] = {
-    "delimiter": lambda text: text.replace("\\t", "\t"),
-    "decimal": str,
-    "encoding": str,
-    "header": _truth,
-    "missing": lambda text: text.split(","),
-    "missing_labels": str,
-    "format": str,
-}

@@ -18,7 +18,11 @@ _Name = Annotated[str, typer.Argument(metavar="NAME", help="adult")]
 _Out = Annotated[
     Path | None,
     typer.Option(
-        "--out", "-o", metavar="FILE", help="File to write, if not NAME.csv.gz."
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="File to write, if not NAME.csv.gz.",
+        rich_help_panel=options.OUTPUT,
     ),
 ]
 
@@ -35,7 +39,7 @@ def sample(
     adult has 2000 rows of the census table Adult: who earns more than 50,000 dollars a
     year? Its column split says which rows are for training and which for testing.
     """
-    screen = Screen(as_json, quiet)
+    screen = Screen("sample", as_json, quiet)
     try:
         source = sample_path(name)
     except ValueError as error:

@@ -15,6 +15,7 @@ import typer
 
 from localsvm._printable import printable
 from localsvm._text_table import aligned
+from localsvm.cli._group import header
 
 
 @dataclass(frozen=True)
@@ -23,19 +24,23 @@ class Screen:
 
     Parameters
     ----------
+    command : str
+        Name of the command, which a JSON document has.
     as_json : bool
         Whether the result is one JSON document.
     quiet : bool
         Whether messages and progress are left out.
     """
 
+    command: str
     as_json: bool
     quiet: bool
 
     def show(self, document: Mapping[str, Any], text: str) -> None:
         """Write the result, for programs or for people."""
         if self.as_json:
-            text = json.dumps(to_plain(document), indent=1, ensure_ascii=False)
+            whole = header() | {"command": self.command} | to_plain(document)
+            text = json.dumps(whole, indent=1, ensure_ascii=False)
         typer.echo(printable(text))
 
     def say(self, message: str) -> None:

@@ -16,28 +16,62 @@ _MEGABYTE = 2**20
 
 _Host = Annotated[
     str,
-    typer.Option("--host", help="Address to listen at. There is no authentication."),
+    typer.Option(
+        "--host",
+        help="Address to listen on. There is no authentication.",
+        rich_help_panel=options.RUN,
+    ),
 ]
 _Port = Annotated[
-    int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")
+    int,
+    typer.Option(
+        "--port",
+        min=0,
+        max=65535,
+        help="Port; 0 picks a free one.",
+        rich_help_panel=options.RUN,
+    ),
 ]
 _Name = Annotated[
     str | None,
-    typer.Option("--name", help="Of the model in addresses; else that of the file."),
+    typer.Option(
+        "--name",
+        help="Name of the model in addresses; by default that of the file.",
+        rich_help_panel=options.RUN,
+    ),
 ]
 _MaxBody = Annotated[
-    float, typer.Option("--max-body", min=0.001, help="Megabytes of a request.")
+    float,
+    typer.Option(
+        "--max-body",
+        min=0.001,
+        help="Largest request in megabytes.",
+        rich_help_panel=options.RUN,
+    ),
 ]
-_MaxRows = Annotated[int, typer.Option("--max-rows", min=1, help="Rows of a request.")]
+_MaxRows = Annotated[
+    int,
+    typer.Option(
+        "--max-rows", min=1, help="Most rows per request.", rich_help_panel=options.RUN
+    ),
+]
 _Timeout = Annotated[
-    float, typer.Option("--timeout", min=0.01, help="Seconds for a request.")
+    float,
+    typer.Option(
+        "--timeout",
+        min=0.01,
+        help="Time limit per request in seconds.",
+        rich_help_panel=options.RUN,
+    ),
 ]
 _MaxPerAddress = Annotated[
     int,
     typer.Option(
         "--max-per-address",
         min=0,
-        help="Connections of one address; 0 is no limit, e.g. behind a reverse proxy.",
+        help="Most connections per address; 0 means no limit, for instance behind a "
+        "reverse proxy.",
+        rich_help_panel=options.RUN,
     ),
 ]
 
@@ -60,7 +94,7 @@ def serve(
     """
     load_model(model)  # says what is wrong, unlike a server that does not start
     _check_address(host, port)
-    Screen(as_json=False, quiet=quiet).say(
+    Screen("serve", as_json=False, quiet=quiet).say(
         f"Serving {model} at http://{host}:{port}; stop it with Ctrl-C."
     )
     run(

@@ -28,6 +28,7 @@ class GaussianSummary:
     weight : array-like of shape (n_clusters,)
         Rows in each cluster, counted by their weights; above 0.
     mean : array-like of shape (n_clusters, n_features)
+        Centre of each cluster.
     covariance : array-like or None, default=None
         Variances of shape (n_clusters, n_features), matrices of shape (n_clusters,
         n_features, n_features), or None to say nothing of the spread. They are those of

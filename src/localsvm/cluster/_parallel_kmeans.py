@@ -125,9 +125,11 @@ class ParallelKMeans(BaseClusterer):
     Parameters
     ----------
     n_clusters : int, default=8
+        Number of clusters.
     oversampling : float, default=1.0
         Candidates of a round, as a multiple of ``n_clusters``.
     n_rounds : int, default=5
+        Passes that choose candidates for the first centres.
     max_iter : int, default=20
         Lloyd iterations.
     tol : float, default=1e-3

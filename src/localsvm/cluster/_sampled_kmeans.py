@@ -126,6 +126,7 @@ class SampledKMeans(BaseClusterer):
         Parameters
         ----------
         n_rows : int
+            Number of all rows.
 
         Returns
         -------

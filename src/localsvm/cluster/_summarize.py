@@ -45,6 +45,7 @@ def summarize_rows(
         The number of each row's cluster, from 0; or the share of each row in every
         cluster, none negative.
     sample_weight : array-like of shape (n_samples,) or None, default=None
+        Weights of the rows.
     covariance : {"diag", "full", "none"}, default="diag"
     label : object, default=None
         Class of all these rows.
@@ -99,7 +100,11 @@ def summarize_clusters(
         the summary counts them by their weights.
     X : ndarray or CSR of shape (n_samples, n_features)
         Finite numbers, float32 or float64.
-    sample_weight, covariance, label
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        Weights of the rows.
+    covariance : {"diag", "full", "none"}, default="diag"
+        As in :func:`summarize_rows`.
+    label : array-like or None, default=None
         As in :func:`summarize_rows`.
 
     Returns
@@ -162,9 +167,12 @@ def summarize_classes(
         ``n_clusters`` or ``n_components`` is lowered where a class has fewer distinct
         rows.
     X : ndarray or CSR of shape (n_samples, n_features)
+        Rows.
     y : ndarray of shape (n_samples,)
         Class of each row.
-    sample_weight, covariance
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        Weights of the rows.
+    covariance : {"diag", "full", "none"}, default="diag"
         As in :func:`summarize_rows`.
     seed : int, default=0
         Chooses the order in which rows come, by a hash of their content, and the

@@ -159,7 +159,9 @@ class ThresholdClustering(BaseClusterer):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : Ignored
+            Ignored.
         sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
 
         Returns
         -------

@@ -206,6 +206,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         X : table or array-like of shape (n_samples, n_features)
             A frame of pandas or polars, an arrow table, or an array.
         y : Ignored
+            Ignored.
 
         Returns
         -------

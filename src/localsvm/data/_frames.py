@@ -56,7 +56,7 @@ def _plain(arrow: Any, field: Any, column: Any) -> Any:
     if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
         raise DataError(
             f"has values of type {kind} in column {field.name!r}; expected one number, "
-            "string, date or truth value per row. Leave the column out."
+            "string, date or boolean per row. Leave the column out."
         )
     return column
 

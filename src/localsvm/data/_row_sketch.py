@@ -32,7 +32,7 @@ _ONES = np.array([value.bit_count() for value in range(256)])
 
 @dataclass(frozen=True, eq=False)
 class RowSketch:
-    """A Bloom filter of rows and labels: tells rows of a fit from new ones.
+    """A Bloom filter of rows and labels: distinguishes rows of a fit from new ones.
 
     A row that was in the fit is always recognised. A new row is taken for one of them
     if it equals one in all columns that the model uses and in its label, or by
@@ -110,6 +110,7 @@ class RowSketch:
         Parameters
         ----------
         hashes : ndarray of uint64 of shape (n_rows,)
+            Of the rows, as :func:`row_hashes` returns them.
 
         Returns
         -------
@@ -142,6 +143,7 @@ class RowSketch:
         Parameters
         ----------
         hashes : ndarray of uint64 of shape (n_rows,)
+            Of the rows, as :func:`row_hashes` returns them.
 
         Returns
         -------
@@ -176,7 +178,7 @@ class Overlap:
 
     @property
     def is_chance(self) -> bool:
-        """Whether new rows alone would give as many."""
+        """Whether new rows would give as many by chance."""
         most = stats.binom.isf(_LEAST_CHANCE, self.n_rows, min(self.chance, 1.0))
         return bool(self.n_seen <= most)
 
@@ -205,6 +207,7 @@ def row_hashes(
     ----------
     X : {array-like, sparse matrix, data frame} of shape (n_rows, n_columns)
     y : array-like of shape (n_rows,)
+        Labels of the rows.
     encoder : TableEncoder, default=None
         Says what the columns of a table are: those it leaves out do not count, and the
         others count by value, whatever file or type they come from. None takes all

@@ -1,4 +1,4 @@
-"""The rows and columns of a table that are asked for, and its target."""
+"""The selected rows and columns of a table, and its target."""
 
 from __future__ import annotations
 

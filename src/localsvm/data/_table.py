@@ -54,7 +54,7 @@ class Table:
         The columns but for the target; a pandas frame, or a sparse array where the
         source is an svmlight file.
     y : ndarray of shape (n_samples,) or None
-        The target: numbers, truth values or str objects. None without a target.
+        The target: numbers, booleans or str objects. None without a target.
     source : str
         Where it came from.
     """

@@ -82,6 +82,11 @@ def options(
         Row groups of a Parquet file are put together up to so many rows. The model
         depends on the blocks, not on where they are worked on.
 
+    Yields
+    ------
+    None
+        The settings hold inside the block.
+
     Examples
     --------
     >>> from localsvm import SupportClusterSVC

@@ -123,7 +123,9 @@ class Ledger:
         Parameters
         ----------
         party : str
+            Name of the party.
         privacy : level of privacy
+            Level of the release.
         rho : float, default=0.0
             Loss of a release with noise.
 

@@ -18,7 +18,7 @@ _LEAST_ROWS = 1.0
 
 @dataclass(frozen=True)
 class NoisyTotals:
-    """What a release with noise tells, and what was public before.
+    """What a release with noise reveals, and what was public before.
 
     Attributes
     ----------

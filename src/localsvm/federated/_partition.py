@@ -33,8 +33,9 @@ def random_centers(
     bounds : tuple of two floats or arrays of shape (n_features,)
         Lowest and highest value of each column; see :func:`dp`.
     n_centers : int
+        Number of centres.
     n_features : int or None, default=None
-        Number of columns, if the bounds do not tell.
+        Number of columns, if the bounds do not show it.
     seed : int, default=0
         The same seed gives the same centres in every version of NumPy.
 

@@ -1,4 +1,4 @@
-"""What is said of each party behind a shared summary."""
+"""The record of each party behind a shared summary."""
 
 from __future__ import annotations
 

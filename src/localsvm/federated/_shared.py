@@ -1,4 +1,4 @@
-"""Summaries that leave a party, with what is said of the parties."""
+"""Summaries that leave a party, with a record of each party."""
 
 from __future__ import annotations
 
@@ -107,6 +107,7 @@ class SharedSummary:
         Parameters
         ----------
         path : path
+            File to write.
         """
         write_shared(path, self.summary, self.parties, self.partition, self.cells)
 

@@ -90,7 +90,7 @@ class Coarsening:
         return max(least, 2 * self.n_features) if self.covariance == "full" else least
 
     def joined(self, classes: Sequence[CoarseClass]) -> CoarseClusters:
-        """Put the clusters of all classes side by side."""
+        """Concatenate the clusters of all classes."""
         kept = [each.summary for each in classes if each.summary is not None]
         cells = [each.cells for each in classes if each.cells is not None]
         if not kept:

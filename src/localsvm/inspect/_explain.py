@@ -64,7 +64,7 @@ def explain(
 
     Notes
     -----
-    A kernel SVM, or a mixture, is explained by its gradient at x, which tells how the
+    A kernel SVM, or a mixture, is explained by its gradient at x, which shows how the
     decision changes near x; the intercept makes up for the rest of the decision value.
 
     :class:`~localsvm.AdditiveSVC` is a sum of one table entry per feature; these are
@@ -181,9 +181,14 @@ class _Explainer:
             intercept=float(
                 function.intercepts[task] if effects is None else value - parts.sum()
             ),
-            margin=_margin(function, classes, has_scale=not self.opened.has_codes),
+            margin=_margin(
+                function,
+                classes,
+                has_scale=not self.opened.has_codes and effects is None,
+            ),
             is_gradient=function.is_curved and effects is None,
             effects=None if effects is None else parts,
+            terms=self.view.terms(self.rows[[row]], function.label),
             region_class_counts=counts,
             region_accuracy=self.accuracies.get(function.region),
             columns=self._columns(row, parts),
@@ -274,7 +279,7 @@ def _check_explainable(opened: OpenedModel) -> None:
     if not hasattr(opened.estimator, "local_coef"):
         raise TypeError(
             "explain needs an estimator with 'local_coef', such as ClusteredSVC or "
-            f"StagedSVC, alone or at the end of a pipeline; got "
+            f"StagedSVC, by itself or at the end of a pipeline; got "
             f"{type(opened.estimator).__name__}."
         )
 

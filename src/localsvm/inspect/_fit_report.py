@@ -87,7 +87,7 @@ class FitReportDisplay:
     def from_estimator(
         cls, estimator: Any, *, ax: Any = None, **plot_options: Any
     ) -> Self:
-        """Read what an estimator tells of its fit, and draw it.
+        """Read the report of an estimator on its fit, and draw it.
 
         Parameters
         ----------

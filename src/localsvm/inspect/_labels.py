@@ -69,6 +69,11 @@ def plain_label(label: Any) -> Any:
     return label if isinstance(label, (str, int, float, bool)) else str(label)
 
 
+def plain_count(count: float) -> float | int:
+    """Rows as a whole number, unless their weights add up to a fraction."""
+    return int(count) if float(count).is_integer() else float(count)
+
+
 def name_some(labels: Sequence[Any]) -> str:
     """Name the first labels."""
     words = ", ".join(f"{label!r:.40}" for label in labels[:_SHOWN_LABELS])

@@ -168,7 +168,7 @@ class OpenedModel:
         return point if self.encoder is None else self._decoded(point)
 
     def _decoded(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Numbers and truth values in their own units; NaN for other features."""
+        """Numbers and booleans in their own units; NaN for other features."""
         assert self.encoder is not None
         values = np.full(len(point), np.nan)
         for number, column in enumerate(self.encoder.columns_):

@@ -103,9 +103,11 @@ def compare_peers(  # noqa: PLR0913 - all but five have defaults and are keyword
     X_train : {array-like, sparse matrix, data frame} of shape (n_train, n_features)
         Rows that the model was fitted on.
     y_train : array-like of shape (n_train,)
+        Their classes.
     X_test : {array-like, sparse matrix, data frame} of shape (n_test, n_features)
         Rows that it was not fitted on.
     y_test : array-like of shape (n_test,)
+        Their classes.
     sample : int, default=20000
         Most rows that ``SVC`` is fitted on, drawn class by class: its time grows with
         the square of them.
@@ -117,6 +119,7 @@ def compare_peers(  # noqa: PLR0913 - all but five have defaults and are keyword
         CPU seconds of the fit of the model, to be shown beside those of the others;
         its ``fit_report_`` has wall-clock time, which cannot be compared with them.
     random_state : int, default=0
+        Seed of the other classifiers, and of the rows that SVC is fitted to.
 
     Returns
     -------

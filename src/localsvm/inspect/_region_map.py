@@ -41,6 +41,7 @@ class RegionMapDisplay:
     Parameters
     ----------
     classes : ndarray of shape (n_classes,)
+        Labels of the classes.
     xx0, xx1 : ndarray of shape (n, n) or None, default=None
         Grid, as of :func:`numpy.meshgrid`; None for more than two features.
     margins : ndarray of shape (n_classes, n, n) or None, default=None
@@ -57,6 +58,7 @@ class RegionMapDisplay:
     row_regions : ndarray of int of shape (n_samples,) or None, default=None
         Region of each row.
     xlabel, ylabel : str, default=""
+        Names of the axes.
     note : str, default=""
         What the reader should know of the plane, written below the picture.
 

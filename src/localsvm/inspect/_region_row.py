@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from localsvm.inspect._labels import plain_label, shorten
+from localsvm.inspect._labels import plain_count, plain_label, shorten
 
 _SHOWN_CLASSES = 3
 
@@ -104,9 +104,11 @@ class RegionRow:
             "region": self.region,
             "kind": self.kind,
             "stage": self.stage,
-            "size": self.size,
+            "size": plain_count(self.size),
             "share": self.share,
-            "class_counts": {str(k): count for k, count in self.class_counts.items()},
+            "class_counts": {
+                str(k): plain_count(count) for k, count in self.class_counts.items()
+            },
             "top_features": [
                 {"name": name, "weight": weight, "class": plain_label(label)}
                 for name, weight, label in self.top_features

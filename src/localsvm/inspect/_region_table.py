@@ -62,6 +62,7 @@ class RegionTable:
                 "mean_margin"}
             Regions without a value come last.
         descending : bool, default=True
+            Whether the largest value is first.
 
         Returns
         -------

@@ -29,6 +29,7 @@ class RegionWeightsDisplay:
     Parameters
     ----------
     weights : ndarray of shape (n_features, n_regions)
+        Weight of each feature in each region.
     feature_names : list of str
         Names of the rows of the map, the largest weight first.
     regions : ndarray of int of shape (n_regions,)
@@ -145,6 +146,7 @@ class RegionWeightsDisplay:
         cmap : str or matplotlib Colormap, default="RdBu_r"
             Its middle is the weight zero.
         colorbar : bool, default=True
+            Whether a bar shows what the colours mean.
 
         Returns
         -------

@@ -28,7 +28,7 @@ class ReliabilityDisplay:
     Parameters
     ----------
     kind : {"probability", "margin"}
-        What tells how sure the classifier is.
+        How the classifier reports how sure it is.
     confidence : ndarray of shape (n_samples,)
         Probability of the predicted class, or its lead over the next class.
     bin_confidence : ndarray of shape (n_bins,)

@@ -20,7 +20,13 @@ from localsvm.inspect._intervals import (
     mean_estimate,
     quantile_of,
 )
-from localsvm.inspect._labels import LabelCoding, name_some, plain_label, shorten
+from localsvm.inspect._labels import (
+    LabelCoding,
+    name_some,
+    plain_count,
+    plain_label,
+    shorten,
+)
 
 SCORE_NAMES = {
     "accuracy": "accuracy",
@@ -117,14 +123,16 @@ class Scores:
             "classes": [
                 {
                     "label": plain_label(score.label),
-                    "n_rows": score.n_rows,
+                    "n_rows": plain_count(score.n_rows),
                     "precision": _plain(score.precision),
                     "recall": _plain(score.recall),
                     "f1": score.f1,
                 }
                 for score in self.classes
             ],
-            "confusion": self.confusion.tolist(),
+            "confusion": [
+                [plain_count(count) for count in row] for row in self.confusion.tolist()
+            ],
             "unknown_labels": [plain_label(label) for label in self.unknown_labels],
             "missed_classes": [plain_label(label) for label in self.missed_classes],
         }
@@ -191,6 +199,7 @@ def score_model(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows; only their ratios count.
     confidence_level : float, default=0.95
+        Of all intervals.
     random_state : int, default=0
         Seed of the bootstrap.
 
@@ -302,7 +311,7 @@ def _auc(
 
 
 def gives_confidence(model: Any) -> bool:
-    """Whether a model tells how sure it is."""
+    """Whether a model reports how sure it is."""
     return hasattr(model, "decision_function") or hasattr(model, "predict_proba")
 
 

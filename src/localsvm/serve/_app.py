@@ -54,7 +54,7 @@ def create_app(
     GET /v2                                name and version of the server
     GET /v2/health/live, /v2/health/ready  whether it runs
     GET /v2/models/NAME                    inputs and outputs
-    GET /v2/models/NAME/ready              whether it can be asked
+    GET /v2/models/NAME/ready              whether it is ready
     POST /v2/models/NAME/infer             labels, scores and, where the model has
                                            them, probabilities
     POST /explain                          explanations of ``{"rows": [...]}``
@@ -147,7 +147,7 @@ def create_app(
 
 
 class _Routes:
-    """What is answered at each address."""
+    """The responses at each address."""
 
     def __init__(
         self, served: ServedModel, workers: Workers, bodies: BodyReader
@@ -192,7 +192,7 @@ class _Routes:
         return _json(self.metadata)
 
     async def tell_ready(self, request: Any) -> Any:
-        """Tell that the model can be asked."""
+        """Report that the model is ready."""
         self._check_model(request)
         return _json({"name": self.served.name, "ready": True})
 

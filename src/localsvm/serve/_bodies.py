@@ -61,7 +61,7 @@ class BodyReader:
     async def read(self, request: Any) -> AsyncIterator[bytearray]:
         """Read a body, and account for it until the context ends.
 
-        The length that the client tells is only used to refuse early; the bytes that
+        The length that the client declares is only used to refuse early; the bytes that
         come are counted. Of a body that is somewhat too long the rest is read and
         dropped: a client that is still writing when the connection ends would not see
         the answer.

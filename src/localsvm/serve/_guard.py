@@ -148,7 +148,7 @@ class GuardedProtocol(H11Protocol):
             super().shutdown()
 
     def refuse(self, status: int, message: str) -> None:
-        """End the connection before anything was asked."""
+        """End the connection before any request."""
         self._end(_answer(status, message))
 
     def drop(self, status: int, message: str) -> None:

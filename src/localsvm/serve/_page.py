@@ -1,4 +1,4 @@
-"""A page to try a row: one document that asks this server alone."""
+"""A page to try a row: one document that queries only this server."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def run(
     model_path : path
         Written by :func:`localsvm.save`.
     host : str, default="127.0.0.1"
-        Address to listen at; the default is reached from this machine alone. There is
+        Address to listen on; the default is reached only from this machine. There is
         no authentication.
     port : int, default=8000
         0 takes a free one; the log says which.
@@ -87,7 +87,9 @@ def run(
         timeout=timeout,
     )
     if not _is_loopback(host):
-        _log.warning("Listening at %s, where others may ask: no authentication.", host)
+        _log.warning(
+            "Listening on %s, which others can reach: there is no authentication.", host
+        )
     _serve(app, host, port, _limits(max_body, timeout, max_per_address))
 
 

@@ -205,7 +205,7 @@ class ServedModel:
         return found.to_dict()
 
     def _wanted(self, content: dict[str, Any]) -> list[str]:
-        """Names of the outputs that a request asks for; all if it does not say."""
+        """Names of the outputs that a request selects; all by default."""
         if content.get("outputs") is None:
             return self.output_names
         wanted = []
@@ -276,7 +276,7 @@ class _Output:
 
 @contextmanager
 def _input_errors(start: int) -> Iterator[None]:
-    """Turn what a model says of its rows into an answer to the client."""
+    """Turn the output of a model into a response."""
     try:
         yield
     except ValueError as error:

@@ -128,7 +128,7 @@ def _check_count(
 ) -> None:
     if len(data) != expected:
         raise wrong(
-            f"{place} has {len(data)} {what}; shape {list(shape)} asks for {expected}."
+            f"{place} has {len(data)} {what}; shape {list(shape)} needs {expected}."
         )
 
 

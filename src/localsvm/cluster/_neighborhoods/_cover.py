@@ -127,7 +127,8 @@ class NeighborhoodCover(BaseClusterer):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : Ignored
+        y : None
+            Ignored.
 
         Returns
         -------

@@ -101,6 +101,7 @@ class KernelNeighbors(BaseEstimator):
     Parameters
     ----------
     kernel : localsvm.kernels.Kernel
+        In whose space distances are measured.
     max_features : int, default=64
         Most features for which rows are mapped.
 

@@ -18,7 +18,7 @@ _PARTS = ("train", "test")
 
 
 def read_npz(path: Path, options: ReadOptions) -> Content:
-    """Read ``X`` and ``y``, or ``X_train`` and so on, of which one part is asked for.
+    """Read ``X`` and ``y``, or ``X_train`` and so on, of which one part is selected.
 
     The labels may be absent. An array ``feature_names`` names the columns.
     """

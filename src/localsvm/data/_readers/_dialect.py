@@ -23,7 +23,7 @@ def find_delimiter(path: Path, options: ReadOptions, usual: str) -> str:
     """Delimiter as given, or as the first lines of the file show it.
 
     One that cuts these lines into the same number of fields, two or more, is possible.
-    If several are, a DataError asks for one. If none is, it is the usual one, or the
+    If several are, a DataError requests one. If none is, it is the usual one, or the
     one that cuts the first line most if the usual one does not.
     """
     if options.delimiter is not None:

@@ -70,7 +70,7 @@ class Content:
     target : str or None
         Column that the source itself calls its target.
     filtered : bool
-        Whether the reader kept only the rows that ``where`` asks for.
+        Whether the reader kept only the rows that ``where`` selects.
     """
 
     rows: Any
@@ -98,6 +98,6 @@ def arrow_errors(what: str) -> Iterator[None]:
 
 
 def _is_absurd(error: MemoryError) -> bool:
-    """Whether more was asked for than a process can address: by a damaged file."""
+    """Whether more was requested than a process can address: by a damaged file."""
     size = re.search(r"size (\d+)", str(error))
     return size is not None and int(size[1]) >= _ADDRESSES

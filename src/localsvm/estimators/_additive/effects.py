@@ -59,6 +59,7 @@ class ColumnEffect:
         Parameters
         ----------
         value : float
+            Of the column.
 
         Returns
         -------

@@ -84,6 +84,7 @@ class LocalSVC(BaseLocalSVC):
         is fitted to the labels and weights of the training rows. Its ``random_state``
         is used unless it is None.
     class_weight : dict, "balanced" or None, default=None
+        Weight of each class, a factor of the rows' weights.
     max_time : float or None, default=None
         Seconds for the whole fit. The search for neighbours is not cut short, the
         solver is. Neighbourhoods that there is no time for answer with the class of
@@ -100,6 +101,7 @@ class LocalSVC(BaseLocalSVC):
         Smaller is closer to :class:`NeighborSVC`, and slower: there are about 2 n / k'
         neighbourhoods.
     degree : int, default=3
+        Of the polynomial kernel.
     coef0 : float, default=0.0
         Power and constant of the polynomial kernel; 0 makes it homogeneous.
     local_grid : dict or None, default=None

@@ -67,16 +67,21 @@ class LocalSVCCV(BaseLocalSVC):
     scoring : str, callable or None, default=None
         None is accuracy, weighted by ``sample_weight``.
     kernel : {"rbf", "laplace", "linear", "poly"}, default="rbf"
+        As in :class:`LocalSVC`.
     route : {"row", "center"}, default="row"
+        As in :class:`LocalSVC`.
     metric : transformer or None, default=None
         Learned once, on the rows of all folds.
     class_weight : dict, "balanced" or None, default=None
+        Weight of each class, a factor of the rows' weights.
     max_time : float or None, default=None
         Seconds for the whole fit; the search takes at most half of them. Settings that
         it does not come to have the score NaN, and a warning counts them. The first
         setting of all is always scored.
     random_state : int, RandomState instance or None, default=None
+        As in :class:`LocalSVC`.
     n_jobs : int or None, default=None
+        As in :class:`LocalSVC`.
 
     Other Parameters
     ----------------
@@ -92,14 +97,21 @@ class LocalSVCCV(BaseLocalSVC):
         are noisy give a ``global_model``: the estimate for the default is too low then,
         and 0 would be chosen.
     n_assigned : int or None, default=None
+        As in :class:`LocalSVC`.
     degree : int, default=3
+        Of the polynomial kernel.
     coef0 : float, default=0.0
+        As in :class:`LocalSVC`.
     global_model : classifier with ``decision_function`` or None, default=None
+        As in :class:`LocalSVC`.
     neighbors : {"auto", "kd_tree", "brute"} or search object, default="auto"
+        As in :class:`LocalSVC`.
     cache_size : float, default=200
+        As in :class:`LocalSVC`.
     tol : float, default=1e-3
+        As in :class:`LocalSVC`.
     max_iter : int or None, default=None
-        These are as in :class:`LocalSVC`.
+        As in :class:`LocalSVC`.
 
     Attributes
     ----------

@@ -72,6 +72,7 @@ class ReducedSVC(BaseLocalClassifier):
         as the number of clusters. A copy is fitted to each class, and with rows in
         blocks to each class of each block.
     class_weight : dict, "balanced" or None, default=None
+        Weight of each class, a factor of the rows' weights.
     max_time : float or None, default=None
         Seconds for the whole fit, after which solvers stop where they are. One pass is
         made in any case: the SVM of the clusters, an iteration of the interior point
@@ -84,6 +85,7 @@ class ReducedSVC(BaseLocalClassifier):
     Other Parameters
     ----------------
     degree : int, default=3
+        Of the polynomial kernel.
     coef0 : float, default=0.0
         As in :class:`~sklearn.svm.SVC`.
     solver : {"auto", "smo", "interior_point"}, default="auto"

@@ -273,7 +273,9 @@ class ClusteredSVC(BaseClusteredSVC):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+            Classes of the rows.
         sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
 
         Returns
         -------
@@ -308,6 +310,7 @@ class ClusteredSVC(BaseClusteredSVC):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The training rows.
         y : array-like of shape (n_samples,)
+            Classes of the rows.
         delta : float, default=0.05
             The bound holds with probability 1 - delta.
 

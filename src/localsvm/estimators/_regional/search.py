@@ -75,9 +75,11 @@ class ClusteredSVCCV(BaseClusteredSVC):
     scoring : str, callable or None, default=None
         None is accuracy, weighted by ``sample_weight``.
     n_nearest : int, default=8
+        As in :class:`ClusteredSVC`.
     class_weight : dict, "balanced" or None, default=None
+        Weight of each class, a factor of the rows' weights.
     clusterer : clusterer with ``fit`` and ``predict``, or None, default=None
-        These three are as in :class:`ClusteredSVC`.
+        As in :class:`ClusteredSVC`.
     metric : transformer or None, default=None
         Learned once, on the rows of all folds.
     max_time : float or None, default=None
@@ -85,6 +87,7 @@ class ClusteredSVCCV(BaseClusteredSVC):
         time to score have NaN in ``cv_results_``; one is scored in any case, with one
         pass of the solver.
     random_state : int, RandomState instance or None, default=None
+        As in :class:`ClusteredSVC`.
     n_jobs : int or None, default=None
         Threads over (fold, number of regions).
 
@@ -94,11 +97,17 @@ class ClusteredSVCCV(BaseClusteredSVC):
         Relative duality gap in the search, where the order of the settings matters and
         not the last digit; the final fit stops at ``tol``.
     loss : {"hinge", "squared_hinge"}, default="hinge"
+        As in :class:`ClusteredSVC`.
     fit_intercept : bool, default=True
+        As in :class:`ClusteredSVC`.
     intercept_scaling : float or "scale", default="scale"
+        As in :class:`ClusteredSVC`.
     sharpness : float, default=2.0
+        As in :class:`ClusteredSVC`.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        As in :class:`ClusteredSVC`.
     tol : float, default=1e-3
+        As in :class:`ClusteredSVC`.
     max_iter : int or None, default=None
         These are as in :class:`ClusteredSVC`.
 

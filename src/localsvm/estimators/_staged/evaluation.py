@@ -40,6 +40,8 @@ class Evaluation:
         Rows of a cell, as each setting was tried.
     losses : ndarray of shape (n_settings, n_held_out) or None, default=None
         Logistic loss of each held-out row, of sums.
+    costs : ndarray of shape (n_settings, n_held_out) or None, default=None
+        What the choice of a sum minimises.
     """
 
     question: str
@@ -50,6 +52,7 @@ class Evaluation:
     seconds: float
     cell_sizes: Sequence[int | Literal["auto"] | None]
     losses: NDArray[np.float64] | None = None
+    costs: NDArray[np.float64] | None = None
 
     @property
     def errors(self) -> NDArray[np.float64]:
@@ -89,10 +92,16 @@ class Evaluation:
         """Errors fewer than another's on the held-out rows, in standard errors."""
         return self._paired(other_wrong.astype(float) - wrong)
 
-    def loss_lead(self, setting: int, other: int) -> float:
-        """By how much a loss is smaller than another, in standard errors."""
-        assert self.losses is not None
-        return self._paired(self.losses[other] - self.losses[setting])
+    def cost_lead(self, setting: int, other: int) -> float:
+        """By how much a cost is smaller than another, in standard errors."""
+        assert self.costs is not None
+        return self._paired(self.costs[other] - self.costs[setting])
+
+    @property
+    def mean_costs(self) -> NDArray[np.float64]:
+        """Weighted mean cost of each setting."""
+        assert self.costs is not None
+        return np.asarray(self.costs @ self.weight / self.weight.sum())
 
     @property
     def mean_losses(self) -> NDArray[np.float64]:

@@ -79,6 +79,7 @@ class SupportClusterSVC(BaseSupportCluster):
     multi_class : {"ovo", "ovr"}, default="ovo"
         An SVM per pair of classes or per class; all share one kernel matrix.
     class_weight : dict, "balanced" or None, default=None
+        Weight of each class, a factor of the rows' weights.
     max_time : float or None, default=None
         Seconds for the whole fit. Clustering is not cut short, the solver is.
     random_state : int, RandomState instance or None, default=None

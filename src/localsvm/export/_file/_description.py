@@ -59,6 +59,7 @@ def describe_file(path: str | os.PathLike[str]) -> FileDescription:
     Parameters
     ----------
     path : path
+        File that :func:`save` has written.
 
     Returns
     -------

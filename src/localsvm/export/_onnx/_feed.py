@@ -32,9 +32,9 @@ def onnx_inputs(proto: Any, X: Any) -> dict[str, NDArray[Any]]:
     Returns
     -------
     inputs : dict of str to ndarray
-        By name of the input. Rows of numbers alone are one input ``X``. A table has one
+        By name of the input. Rows of numbers are one input ``X``. A table has one
         input of shape (n_samples, 1) per column: numbers, NaN where one is missing;
-        truth values as 1 and 0; dates as days since 1970, in float64; categories as
+        booleans as 1 and 0; dates as days since 1970, in float64; categories as
         strings, empty where one is missing.
 
     Examples

@@ -32,12 +32,12 @@ def onnx_module(name: str = "onnx") -> Any:
 class Graph:
     """Collects the nodes and constants of a model.
 
-    What is asked for twice is there once, nodes and constants alike.
+    What is needed twice is there once, nodes and constants alike.
 
     Parameters
     ----------
     rows_dtype : dtype
-        Type of the rows that the model is asked about.
+        Type of the query rows.
     real : dtype
         Type that the graph computes in.
     prefix : str, default=""
@@ -64,7 +64,7 @@ class Graph:
 
     @contextmanager
     def asked_about(self, rows_dtype: Any) -> Iterator[None]:
-        """Build a part that the model asks about rows of its own type."""
+        """Build a part that takes rows of another type."""
         outside, self.rows_dtype = self.rows_dtype, np.dtype(rows_dtype)
         yield
         self.rows_dtype = outside
@@ -153,7 +153,7 @@ class Graph:
         return self._done[key]
 
     def concatenate(self, parts: Sequence[Tensor], axis: int = 1) -> Tensor:
-        """Put tensors side by side."""
+        """Concatenate tensors by columns."""
         return self.apply("Concat", *parts, axis=axis) if len(parts) > 1 else parts[0]
 
     def uses(self, numbers_per_row: int) -> None:

@@ -31,7 +31,7 @@ def to_onnx(
 ) -> Any:
     """Turn a fitted model into an ONNX graph that gives the same labels.
 
-    The graph has standard operators alone, so that it runs wherever there is an ONNX
+    The graph has only standard operators, so that it runs wherever there is an ONNX
     runtime: in C++, Java, C# or a browser, without Python and without this library.
 
     Parameters
@@ -48,7 +48,7 @@ def to_onnx(
         numbers, and faster on large batches; labels then differ on rows that lie within
         a millionth or so of a border. Needs ``dtype="float32"``.
     X : table, default=None
-        Some rows, where the first step is a ``ColumnTransformer``: they tell which of
+        Some rows, where the first step is a ``ColumnTransformer``: they show which of
         the columns are numbers and which strings.
 
     Returns
@@ -156,6 +156,7 @@ def write_onnx(
     Parameters
     ----------
     model : fitted estimator or Pipeline
+        As for :func:`to_onnx`.
     path : path
         A file of that name is replaced at once or, if anything fails, not at all.
     dtype, arithmetic : {"float32", "float64"}

@@ -28,7 +28,7 @@ def convert_steps(steps: list[Any], dtype: str, X: Any) -> Any:
     dtype : {"float32", "float64"}
         Type of the numbers among the inputs.
     X : table, array or None
-        Some rows, which tell the types of the columns; None are numbers alone.
+        Some rows, which show the types of the columns; None means only numbers.
 
     Returns
     -------

@@ -39,7 +39,7 @@ class Certificate:
 
 
 def certify(model: Any) -> Certificate:
-    """Say what a fitted classifier tells of its fit."""
+    """Describe the certificate of a fitted classifier."""
     verdict, state = _judge(model)
     report = getattr(model, "fit_report_", None) or {}
     return Certificate(

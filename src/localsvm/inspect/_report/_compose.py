@@ -130,7 +130,7 @@ def compose_page(given: Given, written_at: str) -> Page:
 
 
 def has_regions(estimator: Any) -> bool:
-    """Whether an estimator can tell about regions."""
+    """Whether an estimator has regions to describe."""
     return hasattr(estimator, "region_class_counts_")
 
 

@@ -52,7 +52,7 @@ class ErrorLine:
     rate, low, high : float
         Share of errors with its 95 % interval.
     than_all : {"more", "less", ""}
-        How the region compares with all rows, as far as the interval tells.
+        How the region compares with all rows, as far as the interval shows.
     """
 
     region: int

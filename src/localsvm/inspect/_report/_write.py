@@ -156,7 +156,7 @@ def _check_training_rows(X_train: Any, y_train: Any) -> None:
     if (X_train is None) != (y_train is None):
         found = "y_train" if X_train is None else "X_train"
         raise ValueError(
-            f"found {found} alone; expected X_train and y_train, or neither of them."
+            f"found only {found}; expected X_train and y_train, or neither of them."
         )
     if X_train is not None:
         check_consistent_length(X_train, y_train)

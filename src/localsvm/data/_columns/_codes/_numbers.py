@@ -16,6 +16,7 @@ from localsvm.data._columns._numbers import (
     too_large,
 )
 from localsvm.data._columns._values import as_numbers
+from localsvm.exceptions import DataError
 
 
 @dataclass(frozen=True)
@@ -64,13 +65,18 @@ class RawNumberColumn(Column):
         cls, name: str, values: Any, options: LearningOptions
     ) -> RawNumberColumn | DroppedColumn:
         """Find median, deviation and range."""
+        found = as_numbers(name, values)
         # In order, so that sums do not depend on that of the rows.
-        numbers = np.sort(as_numbers(name, values))
+        numbers = np.sort(found)
         missing = np.isnan(numbers)
         reason = reason_to_drop(numbers, missing)
         if reason:
             return DroppedColumn(name, reason)
-        median, _, deviation = median_mean_deviation(name, numbers, missing)
+        try:
+            median, _, deviation = median_mean_deviation(name, numbers, missing)
+        except DataError:  # which knows the row in that order only
+            there = np.where(np.isnan(found), 0.0, found)
+            raise too_large(name, there, there) from None
         there = numbers[~missing]
         return cls(
             name,

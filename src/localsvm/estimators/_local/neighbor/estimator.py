@@ -42,11 +42,14 @@ class NeighborSVC(BaseKernelClassifier):
         Neighbours k, counting equal rows once. "auto" is 100, or all rows if there are
         fewer.
     kernel : {"rbf", "laplace", "linear", "poly"}, default="rbf"
+        As in :class:`LocalSVC`.
     C : float or "scale", default="scale"
+        As in :class:`LocalSVC`.
     gamma : float, "local", ("local", float), "scale" or "auto", default="local"
         "local" is 1 / (median squared distance of the neighbours to the nearest one);
         for the Laplace kernel 1 / (10 times their median absolute distance).
     metric : transformer or None, default=None
+        As in :class:`LocalSVC`.
     class_weight : dict, "balanced" or None, default=None
         ``kernel``, ``C``, ``metric`` and ``class_weight`` are as in :class:`LocalSVC`.
     max_time : float or None, default=None
@@ -61,12 +64,16 @@ class NeighborSVC(BaseKernelClassifier):
     Other Parameters
     ----------------
     degree : int, default=3
+        Of the polynomial kernel.
     coef0 : float, default=0.0
+        As in :class:`LocalSVC`.
     neighbors : {"auto", "kd_tree", "brute"} or search object, default="auto"
         :class:`~localsvm.cluster.ShortListNeighbors` makes it SVM-KNN (Zhang et al.
         2006): a cheap distance first, the exact one on a short list.
     cache_size : float, default=200
+        As in :class:`LocalSVC`.
     tol : float, default=1e-3
+        As in :class:`LocalSVC`.
     max_iter : int or None, default=None
         As in :class:`LocalSVC`.
 

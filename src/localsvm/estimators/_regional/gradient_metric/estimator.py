@@ -70,16 +70,15 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     Parameters
     ----------
     power : float, default=0.5
-        The p above. 1 is the average gradient outer product itself; smaller is more
-        careful.
+        The p above. 1 is the average gradient outer product; smaller is more careful.
     diagonal : bool, default=False
         Whether only the diagonal of M is used: columns are scaled and not mixed, and
         sparse rows stay sparse.
     n_steps : int, default=2
+        How often the metric is learned anew, each time in the metric before.
     estimator : ClusteredSVC, ClusteredSVCCV or None, default=None
         With ``n_nearest`` above 1 and no metric of its own. None is
-        :class:`ClusteredSVC` with its defaults. Its ``random_state`` is used unless it
-        is None.
+        :class:`ClusteredSVC`. Its ``random_state`` is used unless it is None.
     max_rows : int or None, default=50_000
         Distinct rows that take part, chosen by their content as in
         :class:`~localsvm.cluster.SampledKMeans`; None is all.
@@ -201,6 +200,7 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         Parameters
         ----------
         input_features : array-like of str, default=None
+            Names of the columns.
 
         Returns
         -------

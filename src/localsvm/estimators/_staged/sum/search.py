@@ -40,7 +40,14 @@ _FEW_ROWS, _FEW_RACE_ROWS = 4000, 1500
 # Preparations race on as many rows, terms are chosen on as many.
 _RACE_ROWS, _TRIAL_ROWS = 6000, 10_000
 _TRIAL_SHARE = 0.3
+_FINALISTS = 3
 _FULL_SHARE, _MOST_HELD_OUT = 0.2, 10_000
+# From as many rows on, preparations race again on half as many, and cells and widths
+# are chosen again on all rows.
+_MANY_ROWS = 40_000
+# Votes of pairs have a poor log loss and may yet make few errors: of several classes
+# both count.
+_LOSS_SHARE = 0.25
 # Standard errors by which a term has to lower the loss.
 _NEEDED = 0.25
 # What a preparation is tried with.
@@ -82,15 +89,20 @@ class _SumSearch:
 
     def run(self) -> StagedSetting | None:
         """Race the preparations, then choose term by term, then the weights."""
-        race, trial, full = self._trials()
+        races, trial, full = self._trials()
         if trial is None:
             return None
         best = self._plain()
         with self._as_far_as_time_allows("scaling"):
-            best = self._race(race, best)
+            best = self._race(races, best)
         for name, questions in self._questions().items():
             with self._as_far_as_time_allows(name):
                 best = self._ask(name, trial, best, questions)
+        if best.join is None:
+            return None
+        if full is not trial:
+            with self._as_far_as_time_allows("terms"):
+                best = self._without_idle(trial, best, 0.0)
         with self._as_far_as_time_allows("join"):
             return self._choose_join(full, best)
         return best
@@ -106,10 +118,13 @@ class _SumSearch:
             folds = stratified_folds(self.rows.class_index, _N_FOLDS)
             trial = SumTrial(self.rows, folds, self.options) if folds else None
             few = n_rows <= _RACE_ROWS
-            return (trial if few else self._part(_RACE_ROWS)), trial, trial
+            return [trial if few else self._part(_RACE_ROWS)], trial, trial
         n_test = min(int(_FULL_SHARE * n_rows), _MOST_HELD_OUT)
+        races, full = [self._part(_RACE_ROWS)], self._held_out(n_rows, n_test)
         trial = self._part(min(_TRIAL_ROWS, n_rows))
-        return self._part(_RACE_ROWS), trial, self._held_out(n_rows, n_test)
+        if n_rows >= _MANY_ROWS:
+            races.append(self._part(_MANY_ROWS // 2))
+        return races, trial, full
 
     def _part(self, n_rows: int) -> SumTrial | None:
         return self._held_out(n_rows, int(_TRIAL_SHARE * n_rows))
@@ -133,18 +148,25 @@ class _SumSearch:
             **{name: grid.nearest(name, value) for name, value in _PLAIN.items()},
         )
 
-    def _race(self, trial: SumTrial, best: StagedSetting) -> StagedSetting:
-        """Try all pairs of scaling and metric, which win together or not at all."""
+    def _race(self, trials: Sequence[SumTrial], best: StagedSetting) -> StagedSetting:
+        """Try pairs of scaling and metric, which win together or not at all.
+
+        "none" is for columns of one unit, which need no metric. What leads on few rows
+        need not lead on many: the three best run again.
+        """
         settings = [
             replace(best, scaling=scaling, gradient_metric=metric)
             for scaling, metric in product(self.grid.scaling, self.grid.gradient_metric)
+            if metric is None or scaling != "none" or len(self.grid.scaling) == 1
         ]
-        n_folds = trial.n_folds if trial.n_rows <= _FEW_RACE_ROWS else 1
-        tried = self._evaluate("scaling", trial, settings, n_folds)
-        best = tried.settings[int(np.argmin(tried.mean_losses))]
-        for setting in settings:
-            if RowMap.of(setting) != RowMap.of(best):
-                trial.forget(RowMap.of(setting))
+        for trial in trials:
+            n_folds = trial.n_folds if trial.n_rows <= _FEW_RACE_ROWS else 1
+            tried = self._evaluate("scaling", trial, settings, n_folds)
+            order = np.argsort(tried.mean_costs, kind="stable")
+            best = tried.settings[order[0]]
+            for place in order[1:]:
+                trial.forget(RowMap.of(settings[place]))
+            settings = [settings[place] for place in order[:_FINALISTS]]
         return best
 
     def _questions(self) -> dict[str, list[dict[str, Sequence[Any]]]]:
@@ -181,24 +203,27 @@ class _SumSearch:
             ]
             if len(settings) > 1:
                 tried = self._evaluate(question, trial, settings, n_folds)
-                best = tried.settings[int(np.argmin(tried.mean_losses))]
+                best = tried.settings[int(np.argmin(tried.mean_costs))]
         return best
 
     def _choose_join(self, trial: SumTrial, best: StagedSetting) -> StagedSetting:
-        """Size of the cells, if there are any; then drop the terms that add nothing.
-
-        The weights are those of the rows held out here.
-        """
-        settings = [replace(best, join=None)]
-        if best.cell_size is not None:
+        """Weigh the terms by the rows held out here; many rows may need other cells."""
+        settings = [replace(best, join=_unweighted(best))]
+        if best.cell_size is not None and self.rows.n_rows >= _MANY_ROWS:
             # More rows bear narrower kernels, and smaller cells.
             widths = [w for w in self.grid.gamma_factor if w >= best.gamma_factor][:2]
             settings = [
-                replace(best, join=None, cell_size=cell_size, gamma_factor=width)
+                replace(settings[0], cell_size=cell_size, gamma_factor=width)
                 for cell_size, width in product(self.grid.cell_size, widths)
             ]
         tried = self._evaluate("join", trial, settings, trial.n_folds)
-        best = tried.settings[int(np.argmin(tried.mean_losses))]
+        best = tried.settings[int(np.argmin(tried.mean_costs))]
+        return self._best_part(trial, self._without_idle(trial, best, _NEEDED))
+
+    def _without_idle(
+        self, trial: SumTrial, best: StagedSetting, needed: float
+    ) -> StagedSetting:
+        """Drop the terms that lower the loss by no more than so many errors of it."""
         names = list(_weights_of(best).of_terms)
         while len(names) > 1:
             without = [
@@ -206,12 +231,12 @@ class _SumSearch:
                 for name in names
             ]
             tried = self._evaluate("join", trial, [best, *without], trial.n_folds)
-            least = 1 + int(np.argmin(tried.mean_losses[1:]))
-            if tried.loss_lead(0, least) > _NEEDED:
+            least = 1 + int(np.argmin(tried.mean_costs[1:]))
+            if tried.cost_lead(0, least) > needed:
                 break
             best = tried.settings[least]
             names = list(_weights_of(best).of_terms)
-        return self._best_part(trial, best)
+        return best
 
     def _best_part(self, trial: SumTrial, best: StagedSetting) -> StagedSetting:
         """One term alone, if it makes clearly fewer errors than the sum."""
@@ -242,15 +267,18 @@ class _SumSearch:
             decisions = trial.decide(ordered, n_folds)
             known = dict(zip(ordered, decisions, strict=True))
         tried = [_joined(setting, known, held_out) for setting in settings]
+        losses = np.array([losses for _, losses, _ in tried])
+        wrong = np.array([wrong for _, _, wrong in tried])
         evaluation = Evaluation(
             question,
             [setting for setting, _, _ in tried],
-            np.array([wrong for _, _, wrong in tried]),
+            wrong,
             held_out.weight,
             trial.n_rows,
             time.perf_counter() - start,
             [setting.cell_size for setting in settings],
-            np.array([losses for _, losses, _ in tried]),
+            losses,
+            losses if self.rows.n_classes == 2 else wrong + _LOSS_SHARE * losses,
         )
         self.evaluations.append(evaluation)
         return evaluation
@@ -295,6 +323,12 @@ def _joined(
 def _weights_of(setting: StagedSetting) -> SumWeights:
     assert setting.join is not None
     return setting.join
+
+
+def _unweighted(setting: StagedSetting) -> SumWeights:
+    """Terms of a setting, all with the weight one."""
+    weights = _weights_of(setting)
+    return replace(weights, weights=tuple(float(w > 0) for w in weights.weights))
 
 
 def _restricted(setting: StagedSetting, names: list[str]) -> StagedSetting:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,14 @@ from localsvm.solvers import (
     KernelOptions,
     LocalKernel,
     cross_validate_neighborhoods,
+    fit_neighborhoods,
     score_penalties,
 )
 
 _STEPS_PER_ROW = 50
 _FEWEST_STEPS = 20_000
+# Of few rows the whole kernel matrix is cheaper than the parts that a solver asks for.
+_WHOLE_MATRIX_ROWS = 4000
 
 
 class OutOfTimeError(Exception):
@@ -52,20 +56,53 @@ def score_kernels(
 def _score_one_model(
     rows: Rows, n_train: int, grid: SecondGrid, options: StageOptions
 ) -> NDArray[Any]:
-    """Score by one kernel matrix per width, which serves all penalties."""
+    """Score each width; penalties of few rows of two classes share a kernel matrix."""
     train, held_out = rows.take(slice(n_train)), rows.X[n_train:]
     gamma = kernel_gamma(grid.kernel, train, options)
+    few = rows.n_classes == 2 and n_train <= _WHOLE_MATRIX_ROWS
+    score = _score_two_classes if few else _score_pairs
     scores: list[NDArray[np.float64]] = []
     for factor in grid.gamma_factors:
-        kernel = Kernel(grid.kernel, gamma * factor)
-        gram = kernel_matrix(
-            kernel, train.X, options.n_jobs, lambda: stop_if_late(options)
-        )
-        cross = kernel(held_out, train.X)
-        limits = _solver_options(options, n_train)
-        scores.extend(score_penalties(gram, cross, train, grid.penalties, limits))
         stop_if_late(options)
+        kernel = Kernel(grid.kernel, gamma * factor)
+        scores.extend(score(train, held_out, kernel, grid.penalties, options))
+    stop_if_late(options)
     return np.array(scores)
+
+
+def _score_two_classes(
+    train: Rows,
+    held_out: Any,
+    kernel: Kernel,
+    penalties: Sequence[float],
+    options: StageOptions,
+) -> NDArray[np.float64]:
+    gram = kernel_matrix(kernel, train.X, options.n_jobs, lambda: stop_if_late(options))
+    cross = kernel(held_out, train.X)
+    limits = _solver_options(options, train.n_rows)
+    return score_penalties(gram, cross, train, penalties, limits)
+
+
+def _score_pairs(
+    train: Rows,
+    held_out: Any,
+    kernel: Kernel,
+    penalties: Sequence[float],
+    options: StageOptions,
+) -> list[NDArray[np.float64]]:
+    every_row = np.arange(train.n_rows, dtype=np.int32)[np.newaxis]
+    route = np.zeros(held_out.shape[0], dtype=np.int64)
+    scores = []
+    for C in penalties:
+        models = fit_neighborhoods(
+            train,
+            every_row,
+            LocalKernel(kernel, C),
+            _solver_options(options, train.n_rows),
+        )
+        own = models.decide(train.X, kernel, train.n_classes, held_out, route, 1)
+        scores.append(np.asarray(own, dtype=np.float64))
+    return scores
 
 
 def _score_cells(

@@ -14,10 +14,10 @@ from localsvm.data import Table
 from localsvm.inspect import PeerScore, compare_peers
 
 
-def compare(
+def compare_models(
     model: Any, train: Table, test: Table, screen: Screen, **limits: Any
 ) -> list[PeerScore]:
-    """Compare with other classifiers; Ctrl-C is answered, though they do not hear it.
+    """Compare with other classifiers; Ctrl-C ends it, though they ignore it.
 
     ``limits`` are those of :func:`~localsvm.inspect.compare_peers`.
     """

@@ -1,4 +1,4 @@
-"""``localsvm merge``: a model of what several parties shared."""
+"""``localsvm federated merge``: a model of what several parties shared."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from sklearn.pipeline import Pipeline
 import localsvm
 from localsvm import federated
 from localsvm.cli import _options as options
+from localsvm.cli._federated.recipe import Recipe, load_recipe
 from localsvm.cli._fitting import MODEL_STEP, TABLE_STEP
 from localsvm.cli._methods import Method, make_estimator
 from localsvm.cli._outputs import check_output, size_of
-from localsvm.cli._recipe import Recipe, load_recipe
 from localsvm.cli._screen import Screen
 from localsvm.cli._watch import watching
 from localsvm.exceptions import DataError
@@ -25,12 +25,14 @@ from localsvm.federated import SharedSummary
 
 _Files = Annotated[
     list[Path],
-    typer.Argument(metavar="FILE...", help="Files that `share` has written."),
+    typer.Argument(metavar="FILE...", help="Files written by `share`."),
 ]
 _RecipeOption = Annotated[
     Path | None,
     typer.Option(
-        "--recipe", help="Of the parties; then the model takes tables as they are."
+        "--recipe",
+        help="Recipe of the parties. With it the model takes tables in their raw form.",
+        rich_help_panel=options.MODEL,
     ),
 ]
 _MaxShare = Annotated[
@@ -39,7 +41,9 @@ _MaxShare = Annotated[
         "--max-share",
         min=0.0,
         max=1.0,
-        help="Largest weight of a party, against one that claims rows it has not.",
+        help="Largest weight of one party, a guard against claims of rows that do not "
+        "exist.",
+        rich_help_panel=options.MODEL,
     ),
 ]
 
@@ -49,25 +53,25 @@ def merge(
     out: options.OutOption,
     recipe: _RecipeOption = None,
     max_share: _MaxShare = None,
-    settings: options.SetOption = None,
+    param: options.ParamOption = None,
     seed: options.SeedOption = 0,
-    jobs: options.JobsOption = 1,
+    jobs: options.JobsOption = options.ALL_CORES,
     force: options.ForceOption = False,
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Learn one model from the clusters of several parties, who keep their rows."""
-    screen = Screen(as_json, quiet)
+    """Learn one model from the clusters of several parties."""
+    screen = Screen("federated merge", as_json, quiet)
     check_output(out, force=force)
     estimator = make_estimator(
-        Method("support-cluster"), settings or [], seed=seed, jobs=jobs
+        Method("support-cluster"), param or [], seed=seed, jobs=jobs
     )
     agreed = None if recipe is None else load_recipe(recipe)
     shared = federated.merge(
         [SharedSummary.load(f) for f in files], max_share=max_share
     )
     with watching(screen, f"Learning from {shared.summary.n_clusters:,} clusters"):
-        model = _learn(estimator, shared, agreed, settings or [])
+        model = _learn(estimator, shared, agreed, param or [])
     notes = {
         "created_by": f"localsvm {localsvm.__version__}",
         "parties": [record.name for record in shared.parties],

@@ -1,4 +1,4 @@
-"""``localsvm inspect``, ``export`` and ``bench``."""
+"""``localsvm info``, ``export`` and ``compare``."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ from localsvm.export import load, onnx_inputs, save
 
 
 def test_a_model_is_described(call):
-    result = call("inspect", "people.lsvm")
+    result = call("info", "people.lsvm")
     assert result.exit_code == 0, result.output
     for words in (
         "ClusteredSVC(",
@@ -31,7 +31,7 @@ def test_a_model_is_described(call):
 
 
 def test_a_model_as_json(call):
-    found = json.loads(call("inspect", "people.lsvm", "--json", "--regions").stdout)
+    found = json.loads(call("info", "people.lsvm", "--json", "--regions").stdout)
     assert found["kind"] == "model"
     assert found["steps"] == {"table": "TableEncoder", "model": "ClusteredSVC"}
     assert found["params"]["model__n_regions"] == 4
@@ -42,7 +42,7 @@ def test_a_model_as_json(call):
 
 
 def test_regions_are_those_of_a_model(call):
-    text = call("inspect", "people.lsvm", "--regions").stdout
+    text = call("info", "people.lsvm", "--regions").stdout
     assert "top features" in text
 
 
@@ -50,7 +50,7 @@ def test_notes_of_others_may_be_anything(call):
     model = load("people.lsvm")
     for notes in (None, [1], {"held_out": {"accuracy": 3}, "classes": 7, "read": 1}):
         save(model, "odd.lsvm", notes=notes)
-        result = call("inspect", "odd.lsvm")
+        result = call("info", "odd.lsvm")
         assert result.exit_code == 0, result.output
         assert call("predict", "odd.lsvm", "people.csv").exit_code == 0
 
@@ -71,15 +71,15 @@ def _write_hostile_model(rows):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("inspect", "hostile.lsvm"),
-        ("inspect", "hostile.lsvm", "--regions"),
-        ("inspect", "hostile.lsvm", "--json", "--regions"),
+        ("info", "hostile.lsvm"),
+        ("info", "hostile.lsvm", "--regions"),
+        ("info", "hostile.lsvm", "--json", "--regions"),
         ("explain", "hostile.lsvm", "hostile.tsv", "--row", "1"),
         ("explain", "hostile.lsvm", "hostile.tsv", "--row", "1", "--json"),
         ("evaluate", "hostile.lsvm", "hostile.tsv", "--target", "label"),
         ("predict", "hostile.lsvm", "people.csv"),
         ("predict", "forged.lsvm", "people.csv"),
-        ("inspect", "forged.lsvm"),
+        ("info", "forged.lsvm"),
     ],
 )
 def test_a_model_of_a_stranger_does_not_command_the_terminal(call, arguments):
@@ -110,14 +110,14 @@ def test_other_files_are_refused(call, name, words):
     whole = Path("people.lsvm").read_bytes()
     Path("cut.lsvm").write_bytes(whole[:300])
     Path("new.lsvm").write_bytes(whole.replace(b"version 2", b"version 9", 1))
-    result = call("inspect", name)
+    result = call("info", name)
     assert (result.exit_code, result.stdout) == (1, "")
     assert words in result.stderr
 
 
 def test_the_graph_of_a_table_takes_its_columns(call):
     onnx, onnxruntime = map(pytest.importorskip, ["onnx", "onnxruntime"])
-    result = call("export", "people.lsvm", "--onnx", "people.onnx", "--json")
+    result = call("export", "people.lsvm", "-o", "people.onnx", "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["inputs"] == ["age", "income", "town"]
     model, people = load("people.lsvm"), pd.read_csv("people.csv")
@@ -131,7 +131,7 @@ def test_text_cannot_be_exported(call):
     people["note"] = [f"note {i} of {i % 7} words" for i in range(300)]
     people.to_csv("notes.csv", index=False)
     call("fit", "notes.csv", "-t", "happy", "-o", "notes.lsvm", "-m", "clustered")
-    result = call("export", "notes.lsvm", "--onnx", "notes.onnx")
+    result = call("export", "notes.lsvm", "-o", "notes.onnx")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith("error: notes.lsvm: ")
     assert not Path("notes.onnx").exists()
@@ -144,17 +144,17 @@ def test_export_gives_the_same_labels(call, dtype):
     X = rng.standard_normal((200, 3)).astype(dtype)
     dump_svmlight_file(X, X[:, 0] * X[:, 1] > 0, "a.svm", zero_based=False)
     call("fit", "a.svm", "-o", "a.lsvm", "-m", "clustered")
-    result = call("export", "a.lsvm", "--onnx", "a.onnx", "--dtype", dtype, "--json")
+    result = call("export", "a.lsvm", "-o", "a.onnx", "--dtype", dtype, "--json")
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     assert found["bytes"] == Path("a.onnx").stat().st_size
     (labels,) = onnxruntime.InferenceSession("a.onnx").run(["label"], {"X": X})
     assert (labels == load("a.lsvm").predict(X)).all()
-    assert call("export", "a.lsvm", "--onnx", "a.onnx").exit_code == 2
+    assert call("export", "a.lsvm", "-o", "a.onnx").exit_code == 2
 
 
-def test_bench_compares_with_others(call):
-    command = ("bench", "people.lsvm", "people.csv", "--max-time", "5")
+def test_comparison_compares_with_others(call):
+    command = ("compare", "people.lsvm", "people.csv", "--max-time", "5")
     found = json.loads(call(*command, "--json").stdout)["peers"]
     names = [peer["name"] for peer in found]
     assert names[:3] == ["ClusteredSVC", "LinearSVC", "SVC"]
@@ -163,8 +163,8 @@ def test_bench_compares_with_others(call):
     assert found[0]["n_train"] == 240
 
 
-def test_bench_of_a_method_on_a_table_of_its_own(call):
-    command = ("bench", "clustered", "people.csv", "-t", "happy")
+def test_comparison_of_a_method_on_a_table_of_its_own(call):
+    command = ("compare", "clustered", "people.csv", "-t", "happy")
     command += ("--test", "others.csv")
     result = call(*command, "--max-time", "5")
     assert result.exit_code == 0, result.output
@@ -176,15 +176,15 @@ def test_bench_of_a_method_on_a_table_of_its_own(call):
     ("what", "options", "words"),
     [
         ("clusterd", (), "no such model file, and no method; expected one of auto"),
-        ("auto", ("--test-size", "0"), "rows to score on are needed"),
+        ("auto", ("--test-size", "0"), "the comparison needs held-out rows"),
     ],
 )
-def test_bench_misuse(call, what, options, words):
-    result = call("bench", what, "people.csv", "-t", "happy", *options)
+def test_comparison_misuse(call, what, options, words):
+    result = call("compare", what, "people.csv", "-t", "happy", *options)
     assert result.exit_code == 2
     assert words in result.stderr
 
 
 def test_numbers_of_json_are_numbers(call):
-    found = json.loads(call("inspect", "people.lsvm", "--json").stdout)
+    found = json.loads(call("info", "people.lsvm", "--json").stdout)
     assert np.isfinite(found["notes"]["held_out"]["accuracy"]["value"])

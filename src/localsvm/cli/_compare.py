@@ -1,4 +1,4 @@
-"""``localsvm bench``: a method beside well-known ones, on the user's rows."""
+"""``localsvm compare``: a method beside well-known ones, on the user's rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import typer
 from sklearn.base import clone
 
 from localsvm.cli import _options as options
-from localsvm.cli._comparing import compare, peer_lines
 from localsvm.cli._fitting import (
     final_step,
     fit_on_all,
@@ -20,6 +19,8 @@ from localsvm.cli._fitting import (
 from localsvm.cli._group import misuse
 from localsvm.cli._methods import Method, make_estimator
 from localsvm.cli._models import load_model
+from localsvm.cli._peers import compare_models, peer_lines
+from localsvm.cli._reading import AS_FOUND, Reading
 from localsvm.cli._rows import as_strings, check_classes, column_kinds, read_labelled
 from localsvm.cli._screen import Screen
 from localsvm.cli._seen import leave_out
@@ -29,22 +30,30 @@ _What = Annotated[
     str,
     typer.Argument(
         metavar="MODEL|METHOD",
-        help="Model file, whose parameters are taken and fitted anew; or a method of "
-        "`fit`.",
+        help="Model file, whose parameters a new fit uses; or a method of `fit`.",
     ),
 ]
 _MaxTime = Annotated[
     float,
     typer.Option(
-        "--max-time", min=0.1, help="CPU seconds for the fits of a classifier."
+        "--max-time",
+        min=0.1,
+        help="CPU-time limit per classifier in seconds.",
+        rich_help_panel=options.RUN,
     ),
 ]
 _Sample = Annotated[
-    int, typer.Option("--sample", min=10, help="Most rows that SVC is fitted to.")
+    int,
+    typer.Option(
+        "--sample",
+        min=10,
+        help="Largest number of rows that SVC is fitted to.",
+        rich_help_panel=options.RUN,
+    ),
 ]
 
 
-def bench(
+def compare(
     what: _What,
     data: options.DataArgument,
     target: options.TargetOption = None,
@@ -52,24 +61,24 @@ def bench(
     test_size: options.TestSizeOption = 0.2,
     where: options.WhereOption = None,
     drop: options.DropOption = None,
-    kind: options.KindOption = None,
+    column_type: options.ColumnTypeOption = None,
     sample: _Sample = 20_000,
     max_time: _MaxTime = 30.0,
     seed: options.SeedOption = 0,
-    jobs: options.JobsOption = 1,
-    read: options.ReadOption = None,
+    jobs: options.JobsOption = options.ALL_CORES,
+    read: Reading = AS_FOUND,
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
     """Compare a model with LinearSVC, SVC and gradient boosting on the same rows.
 
-    All are fitted to the same part of the rows and scored on the rest. The others have
-    scikit-learn's parameters: it is what you get if you set nothing.
+    All are fitted to the same rows and scored on the others. The other classifiers
+    have scikit-learn's default parameters.
     """
-    screen = Screen(as_json, quiet)
-    estimator, kinds, reading = _competitor(what, kind or [], seed, jobs)
+    screen = Screen("compare", as_json, quiet)
+    estimator, kinds, reading = _competitor(what, column_type or [], seed, jobs)
     reading |= {"target": target or reading["target"]}
-    reading["read"] = [*reading["read"], *(read or [])]
+    reading["read"] = [*reading["read"], *read.noted()]
     rows = read_labelled(data, drop=drop or [], **reading | {"where": where})
     check_classes(rows, reading["target"])
     encoder = make_encoder(rows, kinds, estimator)
@@ -80,12 +89,14 @@ def bench(
     elif test_size:
         train, unseen = split_rows(rows, test_size, seed)
     else:
-        misuse("--test-size 0: rows to score on are needed; or give them as --test.")
+        misuse(
+            "--test-size 0: the comparison needs held-out rows, or a table as --test."
+        )
     model = make_model(estimator, encoder)
     if Path(what).exists():
         screen.say(
-            f"Parameters are those of {what}. If they were chosen by some of these "
-            "rows, it is flattered."
+            f"The parameters are those of {what}. If they were chosen on some of these "
+            "rows, its score is too good."
         )
     seconds = fit_on_all(model, train, screen).cpu_seconds
     limits = {
@@ -94,7 +105,7 @@ def bench(
         "max_time": max_time,
         "random_state": seed,
     }
-    peers = compare(model, train, unseen, screen, **limits)
+    peers = compare_models(model, train, unseen, screen, **limits)
     document = {"data": data, "peers": [peer.to_dict() for peer in peers]}
     screen.show(document, "\n".join(peer_lines(peers)))
 

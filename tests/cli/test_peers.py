@@ -5,7 +5,7 @@ import threading
 import numpy as np
 
 from localsvm._progress import listening, stage
-from localsvm.cli import _comparing
+from localsvm.cli import _peers
 from localsvm.cli._screen import Screen
 from localsvm.data import Table
 
@@ -24,11 +24,11 @@ def test_others_are_fitted_where_ctrl_c_can_leave_them(monkeypatch):
     def watching(screen, title):
         return listening(heard.append)
 
-    monkeypatch.setattr(_comparing, "compare_peers", compare_peers)
-    monkeypatch.setattr(_comparing, "watching", watching)
+    monkeypatch.setattr(_peers, "compare_peers", compare_peers)
+    monkeypatch.setattr(_peers, "watching", watching)
     train, test = (Table(np.eye(2), np.arange(2), name) for name in "ab")
-    screen = Screen(as_json=False, quiet=True)
-    assert _comparing.compare(None, train, test, screen, max_time=3) == ["peers"]
+    screen = Screen("compare", as_json=False, quiet=True)
+    assert _peers.compare_models(None, train, test, screen, max_time=3) == ["peers"]
     assert seen["thread"] is not threading.main_thread()
     assert seen["rows"] == (train.X, train.y, test.X, test.y)
     assert seen["max_time"] == 3

@@ -1,4 +1,4 @@
-"""``localsvm recipe``: one encoding of tables for several parties."""
+"""``localsvm federated recipe``: one encoding of tables for several parties."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from localsvm.cli import _options as options
 from localsvm.cli._columns import column_lines, columns_of
 from localsvm.cli._notes import training_notes
 from localsvm.cli._outputs import check_output, size_of
+from localsvm.cli._reading import AS_FOUND, Reading
 from localsvm.cli._rows import (
     STRING_KINDS,
     as_strings,
@@ -40,7 +41,7 @@ class Recipe:
     labels : ndarray
         Classes of the public rows.
     read : list of str
-        Options ``--read`` of the public rows.
+        Options of reading the public rows.
     """
 
     encoder: TableEncoder
@@ -83,32 +84,32 @@ def recipe(
     target: options.TargetOption = None,
     where: options.WhereOption = None,
     drop: options.DropOption = None,
-    kind: options.KindOption = None,
-    read: options.ReadOption = None,
+    column_type: options.ColumnTypeOption = None,
+    read: Reading = AS_FOUND,
     force: options.ForceOption = False,
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Learn from public rows how tables become numbers, for parties that share.
+    """Learn an encoding of tables from public rows, for all parties.
 
-    Parties who `share` clusters must encode their rows alike. Take rows that everybody
-    may see: means, spreads, ranges and categories of the columns are written into it.
+    Parties that `share` clusters must encode their rows alike. Use rows that everybody
+    may see: the recipe holds means, spreads, ranges and categories of the columns.
     """
-    screen = Screen(as_json, quiet)
+    screen = Screen("federated recipe", as_json, quiet)
     check_output(out, force=force)
-    kinds = column_kinds(kind or [])
+    kinds = column_kinds(column_type or [])
     rows = read_labelled(
         data,
         target=target,
         where=where,
         drop=drop or [],
-        read=read or [],
+        read=read.noted(),
         strings=as_strings(kinds),
     )
     check_classes(rows, target)
     with naming(data):
         encoder = TableEncoder(kinds=kinds or None, sparse_output=False).fit(rows.X)
-    notes = training_notes(rows, target=target, seed=0, where=where, read=read)
+    notes = training_notes(rows, target=target, seed=0, where=where, read=read.noted())
     notes["labels"] = to_plain(np.unique(np.asarray(rows.y)))
     save(encoder, out, notes=notes)
     columns = columns_of(encoder)
@@ -124,7 +125,7 @@ def load_recipe(path: Path) -> Recipe:
     if not isinstance(encoder, TableEncoder):
         raise DataError(
             f"{path} holds a {type(encoder).__name__}; expected a recipe, as "
-            "`localsvm recipe` writes it."
+            "`localsvm federated recipe` writes it."
         )
     notes = notes if isinstance(notes, dict) else {}
     target, labels, read = (notes.get(k) for k in ("target", "labels", "read"))

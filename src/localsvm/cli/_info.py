@@ -1,4 +1,4 @@
-"""``localsvm inspect``: what a file of ours holds."""
+"""``localsvm info``: what a file of localsvm holds."""
 
 from __future__ import annotations
 
@@ -33,11 +33,16 @@ _File = Annotated[
     ),
 ]
 _Regions = Annotated[
-    bool, typer.Option("--regions", help="Show the regions of a model, too.")
+    bool,
+    typer.Option(
+        "--regions",
+        help="Also show the regions of a model.",
+        rich_help_panel=options.OUTPUT,
+    ),
 ]
 
 
-def inspect(
+def info(
     file: _File,
     regions: _Regions = False,
     as_json: options.JsonOption = False,
@@ -47,7 +52,7 @@ def inspect(
 
     Files are plain data and reading one runs no code, whoever made it.
     """
-    screen = Screen(as_json, quiet)
+    screen = Screen("info", as_json, quiet)
     if regions and _kind(file) != "model":
         raise DataError(f"{file} is no model file, and has no regions.")
     document, lines = _KINDS[_kind(file)](file)

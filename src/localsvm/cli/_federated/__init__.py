@@ -1,0 +1,1 @@
+"""``localsvm federated``: one model of parties that keep their rows."""
