@@ -13,6 +13,7 @@ Figures = dict[Cell, dict[str, float]]  # by method
 
 TIE = {"accuracy": 0.1, "auc": 0.001}
 REFERENCE = "LightGBM"
+MOST_TASKS = 0.8
 
 
 def figures(rows: Iterable[Row], name: str) -> Figures:
@@ -36,7 +37,7 @@ def differences(found: Figures, method: str) -> dict[str, float]:
 def compared(rows: list[Row], method: str, name: str) -> Row:
     """Compare a method with LightGBM, over the tasks that both have."""
     found = differences(figures(rows, name), method)
-    if not found:
+    if method == REFERENCE or not found:
         return {"tasks": 0}
     values = list(found.values())
     worst = min(found, key=lambda task: found[task])
@@ -53,13 +54,14 @@ def compared(rows: list[Row], method: str, name: str) -> Row:
     }
 
 
-def mean_ranks(rows: list[Row], name: str) -> dict[str, float]:
-    """Rank the methods that have a figure for every task; 1 is best.
+def mean_ranks(rows: list[Row], name: str) -> tuple[dict[str, float], int]:
+    """Rank methods over the tasks that all of them have, and count these tasks.
 
-    Equal figures share a rank. The mean over the seeds, then over the tasks.
+    1 is best; equal figures share a rank. The mean over the seeds, then over the tasks,
+    of the methods that have most tasks.
     """
     found = figures(rows, name)
-    methods = complete(found)
+    methods = widely_measured(found)
     ranks: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for (task, _), own in found.items():
         if not all(method in own for method in methods):
@@ -68,17 +70,18 @@ def mean_ranks(rows: list[Row], name: str) -> dict[str, float]:
             above = sum(own[other] > own[method] for other in methods)
             equal = sum(own[other] == own[method] for other in methods)
             ranks[method][task].append(above + (equal + 1) / 2)
-    return {
+    means = {
         method: mean(mean(values) for values in by_task.values())
         for method, by_task in ranks.items()
     }
+    return means, max(map(len, ranks.values()), default=0)
 
 
-def complete(found: Figures) -> list[str]:
-    """Methods that have a figure for every task that LightGBM has."""
-    tasks = {task for (task, _), own in found.items() if REFERENCE in own}
+def widely_measured(found: Figures) -> list[str]:
+    """Methods that have figures for four fifths of the tasks."""
+    tasks = {task for task, _ in found}
     of_method: dict[str, set[str]] = defaultdict(set)
     for (task, _), own in found.items():
         for method in own:
             of_method[method].add(task)
-    return [method for method, own in of_method.items() if tasks <= own]
+    return [m for m, own in of_method.items() if len(own) >= MOST_TASKS * len(tasks)]

@@ -7,31 +7,42 @@ from typing import Any
 
 from markdown import load, table
 from peers_summary import Row, compared, figures, mean_ranks
+from peers_tasks import TASKS
 
 NAME = "peers_all"
 
 
 def peers_summary() -> str:
     """Compare every method with LightGBM, over the tasks that both have."""
+    return _summary(load(NAME)["rows"])
+
+
+def peers_raw() -> str:
+    """Compare every method with LightGBM on tables of raw columns."""
     rows = load(NAME)["rows"]
-    ranks = {name: mean_ranks(rows, name) for name in ("accuracy", "auc")}
+    return _summary([row for row in rows if TASKS[row["task"]].is_table])
+
+
+def _summary(rows: list[Row]) -> str:
+    ranks, header = {}, ["method", "tasks"]
+    for name, shown in (("accuracy", "accuracy"), ("auc", "AUC")):
+        ranks[name], n_tasks = mean_ranks(rows, name)
+        header += [f"{shown}: mean, median", "won, even, lost", "worst"]
+        header += [f"rank, {n_tasks} tasks"]
     lines = [
         [
             f"`{method}`",
             _count(rows, method),
             *_against(compared(rows, method, "accuracy"), ".2f"),
+            _rank(ranks["accuracy"], method),
             *_against(compared(rows, method, "auc"), ".4f"),
-            *(_rank(ranks[name], method) for name in ("accuracy", "auc")),
+            _rank(ranks["auc"], method),
             _cost(rows, method, "fit_cpu_seconds"),
             _cost(rows, method, "predict_cpu_microseconds"),
         ]
         for method in methods(rows)
     ]
-    header = ["method", "tasks"]
-    for name in ("accuracy", "AUC"):
-        header += [f"{name}: mean, median", "won, even, lost", "worst"]
-    header += ["rank, accuracy", "rank, AUC", "fit, s", "µs per row"]
-    return table(header, lines)
+    return table([*header, "fit, s", "µs per row"], lines)
 
 
 def peers_accuracy() -> str:
@@ -70,7 +81,7 @@ def _cell(own: dict[str, float], method: str, form: str) -> str:
 
 
 def _against(found: Row, form: str) -> list[str]:
-    if not found["tasks"]:
+    if not found["tasks"]:  # LightGBM itself
         return ["-"] * 3
     middle = ", ".join(f"{found[name]:+{form}}" for name in ("mean", "median"))
     counts = ", ".join(str(found[name]) for name in ("wins", "ties", "losses"))
