@@ -12,7 +12,7 @@ import pytest
 from sklearn.decomposition import PCA
 
 import localsvm
-from localsvm import _core
+from localsvm import StagedSVC, _core
 from localsvm.cluster import KernelNeighbors, ShortListNeighbors
 from localsvm.kernels import Kernel
 
