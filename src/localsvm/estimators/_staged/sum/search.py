@@ -151,13 +151,14 @@ class _SumSearch:
     def _race(self, trials: Sequence[SumTrial], best: StagedSetting) -> StagedSetting:
         """Try pairs of scaling and metric, which win together or not at all.
 
-        "none" is for columns of one unit, which need no metric. What leads on few rows
-        need not lead on many: the three best run again.
+        Few rows in columns of one unit need no metric. What leads on few rows need not
+        lead on many: the three best run again.
         """
+        every = self._holds_out or len(self.grid.scaling) == 1
         settings = [
             replace(best, scaling=scaling, gradient_metric=metric)
             for scaling, metric in product(self.grid.scaling, self.grid.gradient_metric)
-            if metric is None or scaling != "none" or len(self.grid.scaling) == 1
+            if metric is None or scaling != "none" or every
         ]
         for trial in trials:
             n_folds = trial.n_folds if trial.n_rows <= _FEW_RACE_ROWS else 1
