@@ -40,7 +40,7 @@ _FEW_ROWS, _FEW_RACE_ROWS = 4000, 1500
 # Preparations race on as many rows, terms are chosen on as many.
 _RACE_ROWS, _TRIAL_ROWS = 6000, 10_000
 _TRIAL_SHARE = 0.3
-_FINALISTS = 3
+_FINALISTS = 4
 _FULL_SHARE, _MOST_HELD_OUT = 0.2, 10_000
 # From as many rows on, preparations race again on half as many, and cells and widths
 # are chosen again on all rows.
@@ -86,6 +86,7 @@ class _SumSearch:
     options: StageOptions
     evaluations: list[Evaluation] = field(default_factory=list)
     unanswered: list[str] = field(default_factory=list)
+    _finalists: list[RowMap] = field(default_factory=list)
 
     def run(self) -> StagedSetting | None:
         """Race the preparations, then choose term by term, then the weights."""
@@ -152,7 +153,7 @@ class _SumSearch:
         """Try pairs of scaling and metric, which win together or not at all.
 
         Few rows in columns of one unit need no metric. What leads on few rows need not
-        lead on many: the three best run again.
+        lead on many: the best run again.
         """
         every = self._holds_out or len(self.grid.scaling) == 1
         settings = [
@@ -168,6 +169,7 @@ class _SumSearch:
             for place in order[1:]:
                 trial.forget(RowMap.of(settings[place]))
             settings = [settings[place] for place in order[:_FINALISTS]]
+        self._finalists = [RowMap.of(setting) for setting in settings]
         return best
 
     def _questions(self) -> dict[str, list[dict[str, Sequence[Any]]]]:
@@ -208,18 +210,32 @@ class _SumSearch:
         return best
 
     def _choose_join(self, trial: SumTrial, best: StagedSetting) -> StagedSetting:
-        """Weigh the terms by the rows held out here; many rows may need other cells."""
-        settings = [replace(best, join=_unweighted(best))]
+        """Weigh the terms by the rows held out here."""
+        best = replace(best, join=_unweighted(best))
         if best.cell_size is not None and self.rows.n_rows >= _MANY_ROWS:
-            # More rows bear narrower kernels, and smaller cells.
-            widths = [w for w in self.grid.gamma_factor if w >= best.gamma_factor][:2]
-            settings = [
-                replace(settings[0], cell_size=cell_size, gamma_factor=width)
-                for cell_size, width in product(self.grid.cell_size, widths)
-            ]
-        tried = self._evaluate("join", trial, settings, trial.n_folds)
-        best = tried.settings[int(np.argmin(tried.mean_costs))]
+            best = self._suit_many_rows(trial, best)
+        tried = self._evaluate("join", trial, [best], trial.n_folds)
+        best = tried.settings[0]
         return self._best_part(trial, self._without_idle(trial, best, _NEEDED))
+
+    def _suit_many_rows(self, trial: SumTrial, best: StagedSetting) -> StagedSetting:
+        """Let the best preparations meet on all rows; then choose cells and width.
+
+        More rows bear narrower kernels, and smaller cells.
+        """
+        terms = best.join
+        small = replace(best, cell_size=self.grid.cell_size[0])
+        settings = [replace(small, **vars(each)) for each in self._finalists]
+        if len(settings) > 1:
+            tried = self._evaluate("scaling", trial, settings, trial.n_folds)
+            best = tried.settings[int(np.argmin(tried.mean_costs))]
+        widths = [w for w in self.grid.gamma_factor if w >= best.gamma_factor][:2]
+        settings = [
+            replace(best, join=terms, cell_size=cell_size, gamma_factor=width)
+            for cell_size, width in product(self.grid.cell_size, widths)
+        ]
+        tried = self._evaluate("cells", trial, settings, trial.n_folds)
+        return tried.settings[int(np.argmin(tried.mean_costs))]
 
     def _without_idle(
         self, trial: SumTrial, best: StagedSetting, needed: float
