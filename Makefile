@@ -73,6 +73,7 @@ bench: $(VENV)/benching  ## Accuracy and speed against peers; rewrites results a
 	$(BIN)/python benchmarks/additive.py
 	$(BIN)/python benchmarks/staged_peers.py --again
 	$(BIN)/python benchmarks/staged.py --again
+	$(BIN)/python benchmarks/peers_all.py --again
 	for what in onnx_parity serve_load adult_story; do \
 	  $(BIN)/python benchmarks/$$what.py || exit 1; done
 	$(BIN)/python benchmarks/scale_out.py build/scale

@@ -23,6 +23,13 @@ from markdown import with_source
 from method_tables import methods_api, methods_blocks, methods_which
 from mixture_tables import mixture_accuracy, mixture_speed
 from onnx_tables import onnx_parity
+from peers_tables import (
+    peers_accuracy,
+    peers_auc,
+    peers_cost,
+    peers_raw,
+    peers_summary,
+)
 from reduced_tables import reduced_accuracy, reduced_speed
 from scale_tables import scale_check, scale_out, scale_paper, scale_workers
 from serve_tables import serve_load
@@ -49,6 +56,11 @@ SECTIONS = (
     additive,
     staged,
     staged_summary,
+    peers_summary,
+    peers_raw,
+    peers_accuracy,
+    peers_auc,
+    peers_cost,
     clustered_accuracy,
     clustered_speed,
     clustered_search,

@@ -12,7 +12,7 @@ import pytest
 from sklearn.decomposition import PCA
 
 import localsvm
-from localsvm import _core
+from localsvm import StagedSVC, _core
 from localsvm.cluster import KernelNeighbors, ShortListNeighbors
 from localsvm.kernels import Kernel
 
@@ -92,7 +92,9 @@ def test_documented_attributes_exist(estimator):
     header = re.findall(r"^(\w[^\n]*_[^\n]*)$", text.replace("\\\n", ""), re.M)
     names = {name for line in header for name in re.findall(r"\b(\w+_)\b", line)}
     X = np.random.default_rng(0).standard_normal((60, 2))
-    model = estimator(*ARGUMENTS.get(estimator, ())).fit(X, (X[:, 0] > 0).astype(int))
+    given = {"join": "switch"} if estimator is StagedSVC else {}
+    model = estimator(*ARGUMENTS.get(estimator, ()), **given)
+    model.fit(X, (X[:, 0] > 0).astype(int))
     model.feature_names_in_ = None
     assert names
     for name in names:

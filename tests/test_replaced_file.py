@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from localsvm import _replaced_file
 from localsvm._replaced_file import replace_file, replacing_file
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="makes a device")
@@ -226,3 +227,24 @@ def test_a_strange_file_of_our_pattern_is_left_alone(tmp_path):
     (tmp_path / ".localsvm-1123456789abcdef.tmp").symlink_to("f")
     replace_file(tmp_path / "g", [b"abc"])
     assert len(os.listdir(tmp_path)) == 4
+
+
+@pytest.mark.parametrize("call", ["open", "flock", "fchmod"])
+def test_an_interrupt_while_the_file_is_opened_leaves_nothing(
+    call, tmp_path, monkeypatch
+):
+    path = tmp_path / "model"
+    path.write_bytes(b"old")
+    module = _replaced_file.fcntl if call == "flock" else _replaced_file.os
+    own = getattr(module, call)
+
+    def interrupted(*arguments):
+        own(*arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, call, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            _replaced_file.replace_file(path, [b"new"])
+    assert [each.name for each in tmp_path.iterdir()] == ["model"]
+    assert path.read_bytes() == b"old"

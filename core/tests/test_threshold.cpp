@@ -379,6 +379,21 @@ void an_interrupt_ends_a_scan() {
     });
 }
 
+// Without a gap that was measured, growth would go on for ever.
+void a_flag_raised_before_ends_growth() {
+    Numbers numbers(118);
+    constexpr std::int64_t n = 50;
+    const DenseStore<float> store(random_table(n, 3, 100, numbers)),
+        nothing(Table(0, 3));
+    const std::vector<double> ones(static_cast<std::size_t>(3 * n), 1.0);
+    StopFlag stop;
+    stop.raise(StopReason::interrupted);
+    scan_threshold(nothing.rows, ones.data(),
+                   {store.values.data(), ones.data(), ones.data(), n}, {0, 10, false},
+                   Watch{}, stop);
+    CHECK(stop.reason() == StopReason::interrupted);
+}
+
 }  // namespace
 }  // namespace localsvm::testing
 
@@ -394,5 +409,6 @@ int main() {
     copies_join_at_threshold_zero();
     a_lower_limit_merges_what_there_is();
     an_interrupt_ends_a_scan();
+    a_flag_raised_before_ends_growth();
     return check::summary();
 }

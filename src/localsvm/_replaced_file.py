@@ -66,9 +66,10 @@ def replacing_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         words = "There is no such folder"
         raise FileNotFoundError(errno.ENOENT, words, str(target.parent))
     _remove_abandoned(target.parent)
-    temporary, file = _open_temporary(target.parent, old)
+    # Named before it is there: an interrupt at any moment finds what to remove.
+    temporary = target.parent / f".localsvm-{secrets.token_hex(8)}.tmp"
     try:
-        with file:
+        with _open_temporary(temporary, old) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -103,10 +104,9 @@ def _end_of_links(name: str) -> Path | None:
         name = os.path.join(os.path.dirname(name), os.readlink(name))
 
 
-def _open_temporary(folder: Path, old: os.stat_result | None) -> tuple[Path, BinaryIO]:
+def _open_temporary(path: Path, old: os.stat_result | None) -> BinaryIO:
     """Open and lock a new file that only those may read who could read the old one."""
     while True:
-        path = folder / f".localsvm-{secrets.token_hex(8)}.tmp"
         flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC
         number = os.open(path, flags, 0o666 if old is None else 0o600)
         file = os.fdopen(number, "r+b")
@@ -120,7 +120,7 @@ def _open_temporary(folder: Path, old: os.stat_result | None) -> tuple[Path, Bin
         with contextlib.suppress(PermissionError):
             os.fchown(number, old.st_uid, old.st_gid)
         os.fchmod(number, stat.S_IMODE(old.st_mode) & 0o777)
-    return path, file
+    return file
 
 
 @functools.lru_cache(maxsize=1024)

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from localsvm import estimators
 from localsvm.estimators import (
+    AdditiveSVC,
     ClusteredSVC,
     ClusteredSVCCV,
     LocallyLinearSVC,
@@ -63,6 +64,8 @@ KERNEL_MODELS = {
     ),
 }
 OTHER_MODELS = {
+    "AdditiveSVC": lambda C, tol: AdditiveSVC(C=C, tol=tol),
+    "AdditiveSVC, logistic": lambda C, tol: AdditiveSVC(C=C, tol=tol, loss="logistic"),
     "ClusteredSVC": lambda C, tol: ClusteredSVC(2, C=C, tol=tol),
     "ClusteredSVC, joint": lambda C, tol: ClusteredSVC(
         2, C=C, tol=tol, multi_class="crammer_singer"
@@ -237,6 +240,7 @@ def test_random_degenerate_rows_end(rows, tol, seed):
 
 
 TIMED = {
+    "AdditiveSVC": lambda: AdditiveSVC(),
     "ClusteredSVC": lambda: ClusteredSVC(4),
     "ClusteredSVC, hard": lambda: ClusteredSVC(4, n_nearest=1),
     "ClusteredSVC, joint": lambda: ClusteredSVC(4, multi_class="crammer_singer"),

@@ -213,6 +213,8 @@ class ThresholdClusters {
     // in their order. False if nothing changed: on a stop, or where weights overflow.
     bool grow(double distance) {
         std::vector<double> gaps = smallest_costs();
+        // Gaps that a stop left out are infinite, as a distance may be.
+        if (stop_.raised()) return false;
         if (distance * distance <= *std::min_element(gaps.begin(), gaps.end())) {
             options_.threshold = distance;
             return true;

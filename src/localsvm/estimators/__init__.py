@@ -33,6 +33,8 @@ from localsvm.estimators._regional import (
     GradientMetric,
     LocallyLinearSVC,
     RegionalModel as RegionalModel,
+    SwapMetric,
+    swap_metric,
 )
 from localsvm.estimators._registry import (
     DEFAULT_METHOD as DEFAULT_METHOD,
@@ -73,4 +75,6 @@ __all__ = [
     "SoftmaxGate",
     "StagedSVC",
     "SupportClusterSVC",
+    "SwapMetric",
+    "swap_metric",
 ]

@@ -181,9 +181,14 @@ class _Explainer:
             intercept=float(
                 function.intercepts[task] if effects is None else value - parts.sum()
             ),
-            margin=_margin(function, classes, has_scale=not self.opened.has_codes),
+            margin=_margin(
+                function,
+                classes,
+                has_scale=not self.opened.has_codes and effects is None,
+            ),
             is_gradient=function.is_curved and effects is None,
             effects=None if effects is None else parts,
+            terms=self.view.terms(self.rows[[row]], function.label),
             region_class_counts=counts,
             region_accuracy=self.accuracies.get(function.region),
             columns=self._columns(row, parts),

@@ -125,8 +125,10 @@ class Explanation:
         Columns of numbers whose range in the training rows the model does not know:
         their changes may lie outside of it.
     effects : ndarray of shape (n_features,) or None
-        What each feature adds, of a model that is a sum of tables; ``coef`` is zero
-        then.
+        What each feature adds on its own, of a model that is a sum; there are no
+        weights then.
+    terms : dict of str to float
+        What each term of a sum adds, and the bias; empty of other models.
 
     See Also
     --------
@@ -154,6 +156,7 @@ class Explanation:
     unknown_ranges: tuple[str, ...] = ()
     has_all_rows: bool = False
     effects: NDArray[np.float64] | None = None
+    terms: dict[str, float] = field(default_factory=dict)
 
     @property
     def contributions(self) -> NDArray[np.float64]:

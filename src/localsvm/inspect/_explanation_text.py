@@ -34,7 +34,7 @@ def explained(found: Explanation) -> dict[str, str]:
     lines = {
         "Predicted class": f"{found.predicted_class}",
         "Decision value": f"{found.decision_value:+.4f} ({_sign_words(found)})",
-        "Decided by": _region_words(found),
+        "Decided by": _term_words(found) if found.terms else _region_words(found),
         "Training rows": _mix_words(found),
         "Margin": _margin_words(found),
         "Smallest change": _border_words(found),
@@ -47,6 +47,16 @@ def explained(found: Explanation) -> dict[str, str]:
 def _sign_words(found: Explanation) -> str:
     other = f"class {found.classes[0]}" if len(found.classes) == 2 else "the others"
     return f"positive speaks for class {found.positive_class}, negative for {other}"
+
+
+def _term_words(found: Explanation) -> str:
+    """Terms of a sum with what they add; the share of the exact one."""
+    sizes = {name: abs(part) for name, part in found.terms.items() if name != "bias"}
+    words = " ".join(f"{name} {part:+.3f}" for name, part in found.terms.items())
+    share = sizes.get("additive", 0.0) / (sum(sizes.values()) or 1.0)
+    if share == 0:
+        return f"a sum of terms: {words}"
+    return f"a sum of terms: {words} (tables of single columns are {share:.0%})"
 
 
 def _region_words(found: Explanation) -> str:

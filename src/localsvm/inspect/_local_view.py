@@ -74,6 +74,14 @@ class LocalView:
         tasks = parts[..., np.newaxis] if parts.ndim == 2 else parts
         return _with_first(np.moveaxis(tasks, 2, 1), len(self.classes))
 
+    def terms(self, point: Any, label: int) -> dict[str, float]:
+        """Return what each term adds to the score of a class, of a sum of terms."""
+        if not hasattr(self.estimator, "parts"):
+            return {}
+        task = 0 if len(self.classes) == 2 else label
+        found = self.estimator.parts(point)
+        return {name: float(part[0, task]) for name, part in found.items()}
+
     def slopes(self, point: Floats) -> Floats:
         """Weights of the scores at one point, of shape (n_classes, n_features)."""
         return np.asarray(self.linear_functions(point[np.newaxis])[0][0])

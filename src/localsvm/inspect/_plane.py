@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -58,10 +59,13 @@ class Projection:
     ----------
     axes : PCA
     n_features : int
+    typical : ndarray of shape (n_features,) or None
+        Medians, in which place a missing value is drawn; None of sparse rows.
     """
 
     axes: PCA
     n_features: int
+    typical: Floats | None = None
 
     @classmethod
     def of(cls, rows: Any) -> Projection:
@@ -74,9 +78,18 @@ class Projection:
             )
         if sparse.issparse(rows) and min(rows.shape) <= 2:
             rows = rows.toarray()
-        solver = "arpack" if sparse.issparse(rows) else "auto"
-        axes = PCA(2, svd_solver=solver, random_state=0).fit(rows)
-        return cls(axes, n_features)
+        if sparse.issparse(rows):
+            axes = PCA(2, svd_solver="arpack", random_state=0).fit(rows)
+            return cls(axes, n_features)
+        typical = np.nan_to_num(_medians(np.asarray(rows, dtype=np.float64)))
+        axes = PCA(2, random_state=0).fit(np.where(np.isnan(rows), typical, rows))
+        return cls(axes, n_features, typical)
+
+    def project(self, rows: Any) -> Floats:
+        """Place rows in the plane of the components."""
+        if self.typical is not None and not sparse.issparse(rows):
+            rows = np.where(np.isnan(rows), self.typical, rows)
+        return np.asarray(self.axes.transform(rows))
 
     @property
     def labels(self) -> tuple[str, str]:
@@ -92,6 +105,13 @@ class Projection:
             f"two principal components of {self.n_features} features:\n"
             "what overlaps here may lie apart"
         )
+
+
+def _medians(rows: Floats) -> Floats:
+    """Median of each column's values; NaN where it has none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return np.asarray(np.nanmedian(rows, axis=0))
 
 
 def two_columns(X: Any) -> Floats | None:

@@ -225,12 +225,12 @@ class RegionMapDisplay:
         self, opened: OpenedModel, features: Any, drawn: NDArray[np.intp]
     ) -> None:
         projection = Projection.of(features)
-        self.X = projection.axes.transform(features[drawn])
+        self.X = projection.project(features[drawn])
         self.xlabel, self.ylabel = projection.labels
         self.note = projection.note
         centers = centers_of_regions(opened)
         if centers is not None:
-            self.centers = projection.axes.transform(centers)
+            self.centers = projection.project(centers)
 
     def _take_surface(self, surface: Surface, opened: OpenedModel, X: Any) -> None:
         self.xx0, self.xx1 = surface.xx0, surface.xx1

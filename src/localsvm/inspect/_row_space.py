@@ -148,8 +148,12 @@ class RowSpace:
             for choice, codes in zip(self.columns.choices, states.codes.T, strict=True):
                 assert choice.sizes is not None
                 moved = np.column_stack([moved, choice.sizes[codes]])
-            return np.asarray(np.linalg.norm(moved, axis=1))
-        found = [np.linalg.norm(rows - self.x, axis=1) for rows in self._blocks(states)]
+            return np.asarray(np.linalg.norm(np.nan_to_num(moved), axis=1))
+        # A value that is missing is missing in both rows.
+        found = [
+            np.linalg.norm(np.nan_to_num(rows - self.x), axis=1)
+            for rows in self._blocks(states)
+        ]
         return np.concatenate([np.empty(0), *found])
 
     @cached_property

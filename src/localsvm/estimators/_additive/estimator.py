@@ -33,6 +33,9 @@ from localsvm.estimators._categorical import categorical_mask
 from localsvm.rows import Rows
 from localsvm.solvers import RunLimits
 
+# Of one problem, where ``max_iter`` is None.
+_NEWTON_STEPS = 100
+
 
 class AdditiveSVC(BaseLocalClassifier):
     r"""An additive SVM: one table of effects per column, exact and readable.
@@ -60,10 +63,6 @@ class AdditiveSVC(BaseLocalClassifier):
         Bins of a number column, at most about that many. Costs next to nothing.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, a factor of the rows' weights.
-    tol : float, default=1e-4
-        Relative duality gap at which the solver stops.
-    max_iter : int, default=100
-        Newton steps per problem; five to ten are usual.
     max_time : float or None, default=None
         Seconds for the whole fit, half of them for the choice of C. One Newton step is
         made in any case.
@@ -71,6 +70,13 @@ class AdditiveSVC(BaseLocalClassifier):
         Chooses the held-out rows.
     n_jobs : int or None, default=None
         Threads; they do not change the model.
+
+    Other Parameters
+    ----------------
+    tol : float, default=1e-4
+        Relative duality gap at which the solver stops.
+    max_iter : int or None, default=None
+        Newton steps per problem; five to ten are usual, None is 100.
 
     Attributes
     ----------
@@ -162,11 +168,11 @@ class AdditiveSVC(BaseLocalClassifier):
         categorical_features: Any = None,
         max_bins: int = 48,
         class_weight: Any = None,
-        tol: float = 1e-4,
-        max_iter: int = 100,
         max_time: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        tol: float = 1e-4,
+        max_iter: int | None = None,
     ) -> None:
         self.C = C
         self.loss = loss
@@ -187,7 +193,7 @@ class AdditiveSVC(BaseLocalClassifier):
             max_bins=integer(2),
             class_weight=class_weights(),
             tol=real(0, closed="left"),
-            max_iter=integer(1),
+            max_iter=one_of(None) | integer(1),
             max_time=one_of(None) | real(0),
         )
 
@@ -232,7 +238,7 @@ class AdditiveSVC(BaseLocalClassifier):
     def _limits(self, deadline: float | None) -> RunLimits:
         return RunLimits(
             tol=self.tol,
-            max_iter=self.max_iter,
+            max_iter=_NEWTON_STEPS if self.max_iter is None else self.max_iter,
             n_threads=effective_n_jobs(self.n_jobs),
             deadline=deadline,
         )

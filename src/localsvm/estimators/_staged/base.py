@@ -89,6 +89,28 @@ class BaseStagedSVC(BaseLocalClassifier):
         assert isinstance(self._model, SumModel)
         return self._model.weighted_parts(X, self.n_jobs)
 
+    @available_if(_is_sum)  # type: ignore[untyped-decorator]
+    def contributions(self, X: Any) -> NDArray[np.float64]:
+        """Return what each column adds to a decision on its own, of a sum.
+
+        The additive term is such a sum, exactly. In the other terms columns act
+        together: a column's part is the change of their decisions from a row that has
+        the column's median or most frequent level instead. It costs a prediction per
+        column.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features) or (n_samples, n_features, n_classes)
+        """
+        X = self._check_query_rows(X)
+        assert isinstance(self._model, SumModel)
+        found = self._model.contributions(X, self.n_jobs)
+        return found[..., 0] if found.shape[2] == 1 else found
+
     def region(self, X: Any, *, return_weights: bool = False) -> Any:
         """Region or cell that answers each row.
 

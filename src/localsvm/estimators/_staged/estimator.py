@@ -91,11 +91,6 @@ class StagedSVC(BaseStagedSVC):
     gamma_factor : float or "auto", default="auto"
         Width of the RBF kernel, times the typical squared distance of a row to the
         middle of its cell.
-    threshold : float or "auto", default="auto"
-        Of a switch: the margin up to which the second stage answers. 0: never, and
-        there is none. ``inf``: always.
-    n_regions : int or "auto", default="auto"
-        Regions. "auto" is one per 100 rows, from 20 to 800.
     cell_size : int, None or "auto", default="auto"
         Rows of a cell of the kernel SVMs. With an int, more rows than that are cut into
         cells; None is one model; "auto" cuts more than 10,000 rows, or more than 20,000
@@ -115,6 +110,11 @@ class StagedSVC(BaseStagedSVC):
 
     Other Parameters
     ----------------
+    threshold : float or "auto", default="auto"
+        Of a switch: the margin up to which the second stage answers. 0: never, and
+        there is none. ``inf``: always.
+    n_regions : int or "auto", default="auto"
+        Regions. "auto" is one per 100 rows, from 20 to 800.
     n_components : int, None or "auto", default="auto"
         Principal components that dense rows are projected on; None is no projection.
         "auto" is 60 or 240 where there are more than 110 columns, else None.
@@ -244,13 +244,13 @@ class StagedSVC(BaseStagedSVC):
         C: float | str = "auto",
         kernel_C: float | str = "auto",
         gamma_factor: float | str = "auto",
-        threshold: float | str = "auto",
-        n_regions: int | str = "auto",
         cell_size: int | str | None = "auto",
         class_weight: Any = None,
         max_time: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        threshold: float | str = "auto",
+        n_regions: int | str = "auto",
         n_components: int | str | None = "auto",
         tol: float = 0.05,
         max_iter: int | None = None,

@@ -22,11 +22,11 @@ _WIDE, _COMPONENTS = 110, (60, 240)
 _NARROW_SCALINGS = ("none", "standard", "quantile")
 _WIDE_SCALINGS = ("none", "standard", "unit")
 _CS = (1.0, 10.0)
-_GAMMA_FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)
+_GAMMA_FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _KERNEL_CS = (1.0, 10.0, 100.0)
 _THRESHOLDS = (0.0, 1.0, 1.5, np.inf)
 _ADDITIVE_CS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
-_LAPLACE_CS = (1.0, 3.0, 10.0)
+_LAPLACE_CS = (1.0, 3.0, 10.0, 30.0)
 # Fewer say nothing of weights.
 _FEWEST_ROWS_TO_JOIN = 30
 # Parameters that a switch, or a sum, does not have.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from localsvm.estimators._additive import AdditiveSVC
 from localsvm.estimators._join import Join
@@ -64,6 +65,8 @@ def _check(model: Any, values: Mapping[str, Any], dims: Dims) -> None:
         expected = ["regions"] if values["_threshold"] == 0 else ["regions", "rbf"]
         if names != expected:
             raise ValueError("_terms and _threshold do not fit together.")
+    elif values["_typical"] is None:
+        raise ValueError("_typical is missing.")
     else:
         _check_weights(values["_weights"], names, len(values["classes_"]))
 
@@ -128,6 +131,7 @@ def _take(values: dict[str, Any]) -> dict[str, Any]:
         "_preparations": tuple(preparations),
         "_weights": weights,
         "_threshold": 0.0 if is_sum else model.threshold,
+        "_typical": model.typical if is_sum else None,
     }
 
 
@@ -142,12 +146,13 @@ def _make(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
     kept = dict(values)
     terms, preparations = kept.pop("_terms"), kept.pop("_preparations")
     weights, threshold = kept.pop("_weights"), kept.pop("_threshold")
+    typical = kept.pop("_typical")
     vars(unfitted).update(kept)
     unfitted.terms_ = {term.name: term.estimator for term in terms}
     if weights is None:
         unfitted._model = _switch(unfitted.terms_, preparations[0], threshold)
     else:
-        unfitted._model = _sum(terms, preparations, weights)
+        unfitted._model = _sum(terms, preparations, weights, typical)
     unfitted._set_stages()
     return unfitted
 
@@ -166,7 +171,10 @@ def _switch(
 
 
 def _sum(
-    terms: Sequence[_KeptTerm], preparations: Sequence[Preparation], join: Join
+    terms: Sequence[_KeptTerm],
+    preparations: Sequence[Preparation],
+    join: Join,
+    typical: NDArray[np.float64],
 ) -> SumModel:
     additive = None
     others: dict[str, SumTerm] = {}
@@ -179,7 +187,7 @@ def _sum(
             answer = RegionAnswer(term.estimator.regions_, answer)
         others[term.name] = SumTerm(preparations[term.rows - 1], answer)
     weights = SumWeights(tuple(join.weights.tolist()), tuple(join.bias.tolist()))
-    return SumModel(weights, additive, others)
+    return SumModel(weights, additive, others, typical)
 
 
 SPECS = (
@@ -203,6 +211,7 @@ SPECS = (
                 Record(Join, weights=doubles(len(TERMS), low=0), bias=doubles("tasks"))
             ),
             "_threshold": Number(0.0, finite=False),
+            "_typical": Maybe(doubles("columns", finite=False)),
             "n_hard_": Sometimes(Whole(0)),
             "stage_": Sometimes(indices("training_rows", low=0, below=3)),
             "stage_shares_": Sometimes(doubles(2, low=0)),

@@ -197,7 +197,7 @@ class Preparation:
         ``gradient`` has shape (n_samples, n_tasks, n_components).
         """
         coded = X if self.columns is None else self.columns.apply(X)
-        pulled = self.pull_back_scaled(gradient)
+        pulled = self._pull_back_coded(gradient)
         if self.quantiles is not None:
             pulled = pulled * self.quantiles.slope(coded)[:, np.newaxis]
         if self.unit_rows:
@@ -208,6 +208,11 @@ class Preparation:
 
     def pull_back_scaled(self, gradient: NDArray[Any]) -> NDArray[Any]:
         """Gradients by the scaled columns: those before centring and projection."""
+        pulled = self._pull_back_coded(gradient)
+        return pulled if self.columns is None else self.columns.pull_back(pulled)
+
+    def _pull_back_coded(self, gradient: NDArray[Any]) -> NDArray[Any]:
+        """Gradients by the scaled ones of the coded columns."""
         if self.components.ndim == 1:
             return np.asarray(gradient * self.components)
         return np.asarray(gradient @ self.components.T)

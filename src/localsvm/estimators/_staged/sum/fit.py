@@ -18,7 +18,7 @@ from localsvm.estimators._additive import (
 )
 from localsvm.estimators._base import check_solution
 from localsvm.estimators._regional import RegionalFit
-from localsvm.estimators._staged.preparation import Preparation
+from localsvm.estimators._staged.preparation import ColumnCode, Preparation
 from localsvm.estimators._staged.preparation.learn import learn_preparation
 from localsvm.estimators._staged.setting import KernelTerm, StagedSetting, StageOptions
 from localsvm.estimators._staged.sum.model import RegionAnswer, SumModel, SumTerm
@@ -143,10 +143,20 @@ def fit_sum(
                 stage = fit_kernel(prepared, kernel, options)
                 cells[name] = CellStage(stage, kernel)
                 terms[name] = SumTerm(preparation, stage.fit.model)
-    model = SumModel(
-        setting.join, None if additive is None else additive.fit.model, terms
-    )
+    tables = None if additive is None else additive.fit.model
+    model = SumModel(setting.join, tables, terms, typical_row(rows, options))
     return SumFit(model, setting, index, rows, additive, regions, cells)
+
+
+def typical_row(rows: Rows, options: StageOptions) -> NDArray[np.float64]:
+    """Median of each number and most frequent level of each category."""
+    columns = ColumnCode.learn(rows, options.categorical)
+    typical = np.empty(columns.n_columns)
+    typical[columns.numbers] = columns.medians
+    for column in columns.categories:
+        levels, place = np.unique(rows.X[:, column], return_inverse=True)
+        typical[column] = levels[np.bincount(place, rows.sample_weight).argmax()]
+    return typical
 
 
 def fit_additive_term(rows: Rows, C: float, options: StageOptions) -> AdditiveStage:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -73,11 +73,14 @@ class SumModel:
         Sees the rows as they are.
     terms : dict of str to SumTerm
         The other terms by name, in the order in which they are added.
+    typical : ndarray of shape (n_features,)
+        Median of each number and most frequent level of each category.
     """
 
     weights: SumWeights
     additive: AdditiveModel | None
     terms: dict[str, SumTerm]
+    typical: NDArray[np.float64]
 
     def decide(self, X: Any, n_jobs: int | None) -> NDArray[Any]:
         """Decisions of shape (n_samples, 1) for two classes, else (.., n_classes).
@@ -111,6 +114,33 @@ class SumModel:
             decisions = term.model.decide(prepared[key], n_jobs)
             found[name] = np.asarray(decisions, dtype=np.float64)
         return found
+
+    def contributions(self, X: Any, n_jobs: int | None) -> NDArray[np.float64]:
+        """Return what each column adds on its own.
+
+        The array has shape (n_samples, n_features, n_outputs).
+        Exact in the additive term. In the others, the change of the decisions from a
+        row that has the column's typical value instead.
+        """
+        n_outputs = len(self.weights.bias)
+        found = np.zeros((*X.shape, n_outputs))
+        if self.additive is not None:
+            own = self.additive.contributions(X, n_jobs)
+            weight = self.weights.of_terms["additive"]
+            found += weight * own.reshape(found.shape)
+        if self.terms:
+            before = self._together(X, n_jobs)
+            for column, value in enumerate(self.typical):
+                moved = X.copy()
+                moved[:, column] = value
+                found[:, column] += before - self._together(moved, n_jobs)
+        return found
+
+    def _together(self, X: Any, n_jobs: int | None) -> NDArray[np.float64]:
+        """Add the terms in which columns act together."""
+        parts = replace(self, additive=None).parts(X, n_jobs)
+        weights = self.weights.of_terms
+        return np.asarray(sum(weights[name] * own for name, own in parts.items()))
 
     def gradients(self, X: Any, n_jobs: int | None) -> NDArray[np.float64]:
         """Slopes of the decisions by the user's columns; the additive term has steps.

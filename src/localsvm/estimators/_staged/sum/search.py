@@ -40,8 +40,10 @@ _FEW_ROWS, _FEW_RACE_ROWS = 4000, 1500
 # Preparations race on as many rows, terms are chosen on as many.
 _RACE_ROWS, _TRIAL_ROWS = 6000, 10_000
 _TRIAL_SHARE = 0.3
+_FINALISTS = 3
 _FULL_SHARE, _MOST_HELD_OUT = 0.2, 10_000
-# From as many rows on, cells and widths are chosen again on all of them.
+# From as many rows on, preparations race again on half as many, and cells and widths
+# are chosen again on all rows.
 _MANY_ROWS = 40_000
 # Votes of pairs have a poor log loss and may yet make few errors: of several classes
 # both count.
@@ -87,12 +89,12 @@ class _SumSearch:
 
     def run(self) -> StagedSetting | None:
         """Race the preparations, then choose term by term, then the weights."""
-        race, trial, full = self._trials()
+        races, trial, full = self._trials()
         if trial is None:
             return None
         best = self._plain()
         with self._as_far_as_time_allows("scaling"):
-            best = self._race(race, best)
+            best = self._race(races, best)
         for name, questions in self._questions().items():
             with self._as_far_as_time_allows(name):
                 best = self._ask(name, trial, best, questions)
@@ -116,10 +118,13 @@ class _SumSearch:
             folds = stratified_folds(self.rows.class_index, _N_FOLDS)
             trial = SumTrial(self.rows, folds, self.options) if folds else None
             few = n_rows <= _RACE_ROWS
-            return (trial if few else self._part(_RACE_ROWS)), trial, trial
+            return [trial if few else self._part(_RACE_ROWS)], trial, trial
         n_test = min(int(_FULL_SHARE * n_rows), _MOST_HELD_OUT)
+        races, full = [self._part(_RACE_ROWS)], self._held_out(n_rows, n_test)
         trial = self._part(min(_TRIAL_ROWS, n_rows))
-        return self._part(_RACE_ROWS), trial, self._held_out(n_rows, n_test)
+        if n_rows >= _MANY_ROWS:
+            races.append(self._part(_MANY_ROWS // 2))
+        return races, trial, full
 
     def _part(self, n_rows: int) -> SumTrial | None:
         return self._held_out(n_rows, int(_TRIAL_SHARE * n_rows))
@@ -143,22 +148,26 @@ class _SumSearch:
             **{name: grid.nearest(name, value) for name, value in _PLAIN.items()},
         )
 
-    def _race(self, trial: SumTrial, best: StagedSetting) -> StagedSetting:
+    def _race(self, trials: Sequence[SumTrial], best: StagedSetting) -> StagedSetting:
         """Try pairs of scaling and metric, which win together or not at all.
 
-        "none" is for columns of one unit, which need no metric.
+        Few rows in columns of one unit need no metric. What leads on few rows need not
+        lead on many: the three best run again.
         """
+        every = self._holds_out or len(self.grid.scaling) == 1
         settings = [
             replace(best, scaling=scaling, gradient_metric=metric)
             for scaling, metric in product(self.grid.scaling, self.grid.gradient_metric)
-            if metric is None or scaling != "none" or len(self.grid.scaling) == 1
+            if metric is None or scaling != "none" or every
         ]
-        n_folds = trial.n_folds if trial.n_rows <= _FEW_RACE_ROWS else 1
-        tried = self._evaluate("scaling", trial, settings, n_folds)
-        best = tried.settings[int(np.argmin(tried.mean_costs))]
-        for setting in settings:
-            if RowMap.of(setting) != RowMap.of(best):
-                trial.forget(RowMap.of(setting))
+        for trial in trials:
+            n_folds = trial.n_folds if trial.n_rows <= _FEW_RACE_ROWS else 1
+            tried = self._evaluate("scaling", trial, settings, n_folds)
+            order = np.argsort(tried.mean_costs, kind="stable")
+            best = tried.settings[order[0]]
+            for place in order[1:]:
+                trial.forget(RowMap.of(settings[place]))
+            settings = [settings[place] for place in order[:_FINALISTS]]
         return best
 
     def _questions(self) -> dict[str, list[dict[str, Sequence[Any]]]]:

@@ -26,6 +26,8 @@ from localsvm.solvers import (
 
 _STEPS_PER_ROW = 50
 _FEWEST_STEPS = 20_000
+# Of few rows the whole kernel matrix is cheaper than the parts that a solver asks for.
+_WHOLE_MATRIX_ROWS = 4000
 
 
 class OutOfTimeError(Exception):
@@ -54,10 +56,11 @@ def score_kernels(
 def _score_one_model(
     rows: Rows, n_train: int, grid: SecondGrid, options: StageOptions
 ) -> NDArray[Any]:
-    """Score each width; penalties of two classes share a kernel matrix."""
+    """Score each width; penalties of few rows of two classes share a kernel matrix."""
     train, held_out = rows.take(slice(n_train)), rows.X[n_train:]
     gamma = kernel_gamma(grid.kernel, train, options)
-    score = _score_two_classes if rows.n_classes == 2 else _score_pairs
+    few = rows.n_classes == 2 and n_train <= _WHOLE_MATRIX_ROWS
+    score = _score_two_classes if few else _score_pairs
     scores: list[NDArray[np.float64]] = []
     for factor in grid.gamma_factors:
         stop_if_late(options)
