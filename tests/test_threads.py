@@ -299,3 +299,27 @@ def test_one_row_is_predicted_without_a_limit_of_blas(monkeypatch):
 
 def _forbidden():
     raise AssertionError("the limit was set")
+
+
+# An alarm raises KeyboardInterrupt at a moment by chance, again and again.
+STORM = """
+import random, signal
+from localsvm._threads import map_in_threads
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+random.seed(0)
+for _ in range(1000):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 1e-3))
+        while True:
+            assert map_in_threads(abs, range(20), 2) == list(range(20))
+    except KeyboardInterrupt:
+        pass
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGALRM is a POSIX signal")
+def test_interrupts_at_any_moment_end_the_map_and_are_not_lost():
+    run = subprocess.run(
+        [sys.executable, "-c", STORM], capture_output=True, text=True, timeout=100
+    )
+    assert (run.returncode, run.stderr) == (0, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import functools
 import os
 import sys
@@ -9,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
@@ -150,15 +151,90 @@ def map_in_threads(
     n_threads = min(effective_n_jobs(n_jobs), len(items))
     if n_threads <= 1:
         return [function(item) for item in items]
-    pool = ThreadPoolExecutor(n_threads)
+    work = _Work(function, items, cancel)
+    running: list[_End] = []
     try:
-        return list(pool.map(function, items))
+        for _ in range(n_threads):
+            running.append(work.begin())
+        for end in running:
+            end.wait()
     except BaseException:
-        if cancel is not None:
-            cancel.set()
+        work.stop()
+        for end in running:
+            end.wait()
         raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    return work.finish()
+
+
+class _End:
+    """End of a thread, for which a caller may wait again after Ctrl-C."""
+
+    def __init__(self) -> None:
+        self._is_reached = False
+        self._lock = _thread.allocate_lock()
+        self._lock.acquire()
+
+    def reach(self) -> None:
+        self._is_reached = True
+        self._lock.release()
+
+    def wait(self) -> None:
+        while not self._is_reached:
+            self._lock.acquire()
+
+
+class _Work(Generic[Item, Result]):
+    """Items that threads take one after the other.
+
+    Ctrl-C can come between any two steps of Python. A ThreadPoolExecutor that it meets
+    while a lock is taken never ends, and one in a callback of its weak references is
+    lost; so the caller waits here for locks of the interpreter alone.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Item], Result],
+        items: Sequence[Item],
+        cancel: threading.Event | None,
+    ) -> None:
+        self._function = function
+        self._items = items
+        self._cancel = cancel
+        self._waiting = iter(range(len(items)))
+        self._results: dict[int, Result] = {}
+        self._errors: dict[int, BaseException] = {}
+        self._is_stopped = False
+
+    def begin(self) -> _End:
+        """Start a thread."""
+        end = _End()
+        _thread.start_new_thread(self._run, (end,))
+        return end
+
+    def stop(self) -> None:
+        """Drop the items that have not begun."""
+        self._is_stopped = True
+        if self._cancel is not None:
+            self._cancel.set()
+
+    def finish(self) -> list[Result]:
+        """Results in order, or the error of the first item that has one."""
+        if self._errors:
+            raise self._errors[min(self._errors)]
+        return [self._results[index] for index in range(len(self._items))]
+
+    def _run(self, end: _End) -> None:
+        try:
+            for index in self._waiting:
+                if self._is_stopped:
+                    return
+                try:
+                    self._results[index] = self._function(self._items[index])
+                except BaseException as error:
+                    self._errors[index] = error
+                    self.stop()
+        finally:
+            end.reach()
 
 
 def map_row_blocks(
