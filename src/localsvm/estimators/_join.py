@@ -21,6 +21,8 @@ Floats = NDArray[np.float64]
 # Pulls the weights towards one, in units of the mean loss: the most, and the most in
 # rows, since many rows need no such help.
 _WEIGHT_RIDGE, _RIDGE_ROWS = 0.005, 2.0
+# Of the first term where no term helps.
+_LEAST_WEIGHT = 1e-3
 # Keeps the bias of a class without held-out rows finite.
 _BIAS_RIDGE = 1e-6
 # Share of the sum's size below which a term is dropped.
@@ -91,6 +93,9 @@ def learn_join(
     if drop_small and small.any():
         weights[small] = 0.0
         weights[~small], bias = _minimise(scaled[~small], class_index, share)
+    if not weights.any():
+        # Nothing predicts the classes: one term stays, so that rows have an order.
+        weights[0] = _LEAST_WEIGHT
     return Join(weights / sizes, bias)
 
 

@@ -242,6 +242,15 @@ def test_spirals_are_learned():
     assert model.score(X, y) > 0.95
 
 
+def test_noise_leaves_a_term():
+    rng = np.random.RandomState(0)
+    X = rng.uniform(size=(56, 10))
+    y = rng.permutation(np.repeat(np.arange(4), 14))
+    model = StagedSVC(random_state=0).fit(X, y)
+    assert len(model.terms_) >= 1
+    assert len(np.unique(model.decision_function(X))) > 4
+
+
 def test_wide_sparse_and_few_rows_switch():
     X, y = make_rows(200)
     wide = np.hstack([X, np.zeros((200, 108))])
