@@ -21,7 +21,7 @@ _NUMBER_OF_WORD = {
 
 @dataclass(frozen=True)
 class BooleanColumn(Column):
-    """A column of two truth values: 1 or 0, and 0.5 for a missing value.
+    """A column of booleans: 1 or 0, and 0.5 for a missing value.
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ class RawNumberColumn(Column):
 
 @dataclass(frozen=True)
 class RawBooleanColumn(Column):
-    """A column of two truth values: 1 or 0, and NaN for a missing value.
+    """A column of booleans: 1 or 0, and NaN for a missing value.
 
     Parameters
     ----------

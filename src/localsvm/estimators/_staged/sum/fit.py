@@ -69,7 +69,6 @@ class SumFit:
     Attributes
     ----------
     model : SumModel
-    setting : StagedSetting
     index : ndarray of shape (n_fitted,)
         Which of the training rows were fitted.
     rows : Rows
@@ -83,7 +82,6 @@ class SumFit:
     """
 
     model: SumModel
-    setting: StagedSetting
     index: NDArray[np.intp]
     rows: Rows
     additive: AdditiveStage | None
@@ -145,7 +143,7 @@ def fit_sum(
                 terms[name] = SumTerm(preparation, stage.fit.model)
     tables = None if additive is None else additive.fit.model
     model = SumModel(setting.join, tables, terms, typical_row(rows, options))
-    return SumFit(model, setting, index, rows, additive, regions, cells)
+    return SumFit(model, index, rows, additive, regions, cells)
 
 
 def typical_row(rows: Rows, options: StageOptions) -> NDArray[np.float64]:
