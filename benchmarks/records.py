@@ -12,7 +12,7 @@ from typing import Any
 
 from environment import ROOT, code, environment, use_shared_data
 
-from localsvm._text_table import aligned
+from localsvm._text import aligned
 
 RESULTS = Path(__file__).parent / "results"
 

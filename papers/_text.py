@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from localsvm._text_table import aligned
+from localsvm._text import aligned
 from papers._experiment import Experiment, Size, Table
 from papers._results import CellResult, fill_table
 from papers._store import Store

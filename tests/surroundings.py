@@ -53,8 +53,8 @@ def hear_interrupts():
 
 def refuse_network(patch):
     """Let no test download a data set; where there is no network that takes minutes."""
-    from localsvm.data import _openml
     from localsvm.data._readers import _openml as _reader
+    from localsvm.data._sets import _openml
 
     def refuse(*args, **kwargs):
         raise OSError("tests do not use the network")

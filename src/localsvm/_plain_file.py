@@ -26,10 +26,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm._printable import printable
-
 # Also for the ledger.
 from localsvm._replaced_file import replace_file as replace_file
+from localsvm._text import printable
 from localsvm.exceptions import DataError
 
 LONGEST_HEADER = 2**24

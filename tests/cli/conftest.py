@@ -6,8 +6,8 @@ from functools import partial
 import pytest
 from typer.testing import CliRunner
 
-from localsvm.cli import _rows
 from localsvm.cli._app import app
+from localsvm.cli._files import _rows
 from localsvm.data import read_batches, sample_path
 from people_data import make_people
 

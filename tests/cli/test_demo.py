@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from localsvm.cli._demo import _Story
+from localsvm.cli._commands.demo import _Story
 from localsvm.cli._group import header
-from localsvm.cli._screen import Screen
+from localsvm.cli._show._screen import Screen
 from localsvm.export import load
 
 

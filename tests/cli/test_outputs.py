@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from localsvm.cli._outputs import check_output
+from localsvm.cli._files._outputs import check_output
 
 
 def words_of(path, force=False):

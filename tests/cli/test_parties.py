@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localsvm.cli._federated.recipe import Recipe
+from localsvm.cli._commands.federated.recipe import Recipe
 from localsvm.data import TableEncoder
 from localsvm.export import describe_file, load
 from localsvm.federated import Ledger, SharedSummary, min_size

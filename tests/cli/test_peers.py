@@ -5,8 +5,8 @@ import threading
 import numpy as np
 
 from localsvm._progress import listening, stage
-from localsvm.cli import _peers
-from localsvm.cli._screen import Screen
+from localsvm.cli._show import _peers
+from localsvm.cli._show._screen import Screen
 from localsvm.data import Table
 
 

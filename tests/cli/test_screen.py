@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import localsvm
-from localsvm.cli._screen import Screen, pairs, to_plain
+from localsvm.cli._show._screen import Screen, pairs, to_plain
 
 
 @dataclass

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from localsvm.cli import _serve
+from localsvm.cli._commands import serve as _serve
 
 
 @pytest.fixture

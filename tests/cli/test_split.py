@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from localsvm.cli._split import split_rows, stratified_order
+from localsvm.cli._files._split import split_rows, stratified_order
 from localsvm.data import Table
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import typer
 
-from localsvm.cli._table_writer import check_table_output, table_writer
+from localsvm.cli._files._table_writer import check_table_output, table_writer
 
 BATCHES = [
     pd.DataFrame({"row": [0, 1], "label": ["yes", "größer, kleiner"]}),

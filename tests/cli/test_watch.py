@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from localsvm._progress import stage
-from localsvm.cli._screen import Screen
-from localsvm.cli._watch import watching
+from localsvm.cli._show._screen import Screen
+from localsvm.cli._show._watch import watching
 
 
 def show(quiet=False):

@@ -3,11 +3,11 @@ import pytest
 from sklearn.utils import Bunch
 
 from localsvm.data import (
-    _openml,
     benchmark_file,
     benchmark_names,
     load_benchmark,
 )
+from localsvm.data._sets import _openml
 
 X = np.arange(12, dtype=np.float32).reshape(6, 2)
 Y = np.array([0, 1, 2, 0, 1, 2], dtype=np.uint8)

@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import localsvm
 from forged_files import forge_at_random, forge_raw
-from localsvm.cli._fitting import final_step
+from localsvm.cli._model._fitting import final_step
 from localsvm.export import describe_file
 from localsvm.inspect import explain, region_table
 from memory_growth import memory_growth, status

@@ -13,7 +13,7 @@ from localsvm import ClusteredSVC
 from localsvm.data import TableEncoder
 from localsvm.export import onnx_inputs, to_onnx
 from localsvm.export._onnx._graph import IR_VERSION, OPSETS, Graph
-from localsvm.export._onnx._table import table_rows
+from localsvm.export._onnx._steps._table import table_rows
 from onnx_data import run
 
 pandas = pytest.importorskip("pandas")

@@ -12,7 +12,7 @@ from localsvm import LocalSVC, ReducedSVC
 from localsvm.cluster import ShortListNeighbors
 from localsvm.estimators import LocalSVCCV
 from localsvm.export import to_onnx
-from localsvm.export._onnx import _local
+from localsvm.export._onnx._families._local import _neighborhoods
 from onnx_data import (
     assert_same,
     assert_same_beside_borders,
@@ -65,7 +65,7 @@ def test_labels_are_those_of_the_model(name, components):
 @pytest.mark.parametrize("name", ["center", "center_linear", "homogeneous", "poly"])
 def test_support_vectors_that_are_fetched(name, components, monkeypatch):
     """As it is done where a row needs a few of very many."""
-    monkeypatch.setattr(_local, "_MOST_VECTORS_PER_USED", 0)
+    monkeypatch.setattr(_neighborhoods, "_MOST_VECTORS_PER_USED", 0)
     X, y = components
     model = MODELS[name].set_params(random_state=0).fit(X[:300], y[:300])
     assert_same(model, X[:600], "float64")

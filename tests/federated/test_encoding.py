@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 from conftest import store
 from examples import examples
-from localsvm.federated._encoding import (
+from localsvm.federated._protection._encoding import (
     UNIT,
     Lattice,
     half_diagonal,

@@ -8,7 +8,7 @@ import pytest
 
 from federated_data import blobs
 from localsvm.federated import Ledger, Party, dp, min_size, none, random_centers
-from localsvm.federated._noise import epsilon_of
+from localsvm.federated._protection._noise import epsilon_of
 
 X, Y = blobs(3000)
 BOUNDS = (0.0, 1.0)

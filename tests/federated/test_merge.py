@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from examples import examples
 from federated_data import assert_same, blobs, share
 from localsvm.federated import merge, min_size, none, random_centers
-from localsvm.federated._merge import share_factors
+from localsvm.federated._sharing._merge import share_factors
 
 CENTERS = random_centers((0.0, 1.0), 7, n_features=3)
 PARTS = {"a": slice(0, 50), "b": slice(50, 130), "c": slice(130, 300)}

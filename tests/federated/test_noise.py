@@ -15,8 +15,18 @@ from localsvm.federated import (
     none,
     random_centers,
 )
-from localsvm.federated._encoding import UNIT, Lattice, sensitivity, totals_by_cell
-from localsvm.federated._noise import NoisePlan, add_noise, epsilon_of, plan_noise
+from localsvm.federated._protection._encoding import (
+    UNIT,
+    Lattice,
+    sensitivity,
+    totals_by_cell,
+)
+from localsvm.federated._protection._noise import (
+    NoisePlan,
+    add_noise,
+    epsilon_of,
+    plan_noise,
+)
 
 opendp = pytest.importorskip("opendp.prelude")
 

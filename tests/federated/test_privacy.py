@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from localsvm.federated import dp, min_size, none, random_centers
-from localsvm.federated._privacy import level_from_plain
+from localsvm.federated._protection._levels import level_from_plain
 
 LEVELS = [none(), min_size(), min_size(7, 3), dp(1, 1e-6, (0, [1.0, 2.0]), radius=1)]
 

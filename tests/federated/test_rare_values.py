@@ -7,8 +7,11 @@ from scipy import sparse
 
 from examples import examples
 from localsvm.federated import min_size
-from localsvm.federated._rare_values import hide_rare_values, indicator_groups
-from localsvm.federated._small_clusters import Coarsening
+from localsvm.federated._protection._rare_values import (
+    hide_rare_values,
+    indicator_groups,
+)
+from localsvm.federated._protection._small_clusters import Coarsening
 
 
 def hidden(columns, k, groups=()):

@@ -8,7 +8,7 @@ from examples import examples
 from federated_data import blobs, share
 from localsvm.cluster import summarize_rows
 from localsvm.federated import min_size, random_centers
-from localsvm.federated._small_clusters import Coarsening, join_small
+from localsvm.federated._protection._small_clusters import Coarsening, join_small
 
 
 def rows_in_groups(sizes, seed, n_features=2):

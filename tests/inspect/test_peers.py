@@ -16,9 +16,10 @@ from sklearn.svm import SVC, LinearSVC
 from localsvm import ClusteredSVC, StagedSVC
 from localsvm._progress import listening
 from localsvm.data import TableEncoder, make_xor
-from localsvm.inspect import _peer_race, _peers, compare_peers
-from localsvm.inspect._intervals import compare_paired
-from localsvm.inspect._peer_race import Contestant, Course
+from localsvm.inspect import compare_peers
+from localsvm.inspect._quality import _peer_race, _peers
+from localsvm.inspect._quality._intervals import compare_paired
+from localsvm.inspect._quality._peer_race import Contestant, Course
 
 NAMES = ["ClusteredSVC", "LinearSVC", "SVC", "HistGradientBoostingClassifier"]
 

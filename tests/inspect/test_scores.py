@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 
 from localsvm import ClusteredSVC, MixtureSVC
 from localsvm.inspect import score_model
-from localsvm.inspect._intervals import (
+from localsvm.inspect._quality._intervals import (
     auc_estimate,
     compare_paired,
     mean_estimate,

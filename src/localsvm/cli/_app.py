@@ -86,21 +86,21 @@ COMMANDS = (
                 "recipe",
                 "Learn an encoding of tables from public rows, for all parties.",
                 "localsvm federated recipe public.csv --target outcome -o recipe.lsvm",
-                "localsvm.cli._federated.recipe",
+                "localsvm.cli._commands.federated.recipe",
             ),
             Command(
                 "share",
                 "Summarise the rows of a party as clusters that may leave it.",
                 "localsvm federated share rows.csv --recipe recipe.lsvm --name clinic "
                 "-o clinic.scm",
-                "localsvm.cli._federated.share",
+                "localsvm.cli._commands.federated.share",
             ),
             Command(
                 "merge",
                 "Learn one model from the clusters of several parties.",
                 "localsvm federated merge a.scm b.scm --recipe recipe.lsvm "
                 "-o together.lsvm",
-                "localsvm.cli._federated.merge",
+                "localsvm.cli._commands.federated.merge",
             ),
         ),
     ),

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 import localsvm
-from localsvm._printable import printable
+from localsvm._text import printable
 from localsvm.cli._wording import as_option
 from localsvm.exceptions import DataError, DataWarning, MissingExtraError
 

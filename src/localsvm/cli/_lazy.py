@@ -31,7 +31,7 @@ class Command:
         First line of the function's docstring.
     example : str
     module : str, default=None
-        Where the function is; by default ``localsvm.cli._`` and the name.
+        Where the function is; by default ``localsvm.cli._commands.`` and the name.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Command:
 
     def load(self) -> Any:
         """Import the function and read its options."""
-        module = import_module(self.module or f"localsvm.cli._{self.name}")
+        module = import_module(self.module or f"localsvm.cli._commands.{self.name}")
         app = typer.Typer(add_completion=False)
         app.command(self.name, epilog=f"Example: {self.example}", **SETTINGS)(
             spread(getattr(module, self.name))

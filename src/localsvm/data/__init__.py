@@ -1,7 +1,6 @@
 """Tables from files, benchmark data sets, the papers' tasks, synthetic problems."""
 
 from localsvm.data._batches import read_batches
-from localsvm.data._benchmarks import Benchmark, benchmark_names, load_benchmark
 from localsvm.data._columns._booleans import BooleanColumn, as_truth as as_truth
 from localsvm.data._columns._categories import CategoryColumn
 from localsvm.data._columns._codes._categories import CodeColumn
@@ -33,7 +32,6 @@ from localsvm.data._frames import (
     as_frame as as_frame,
     close_names as close_names,
 )
-from localsvm.data._labels import odd_even, one_vs_rest, pair
 from localsvm.data._row_sketch import (
     MOST_BYTES as MOST_BYTES,
     MOST_PROBES as MOST_PROBES,
@@ -41,15 +39,17 @@ from localsvm.data._row_sketch import (
     RowSketch,
     row_hashes,
 )
-from localsvm.data._samples import sample_path
-from localsvm.data._spirals import bayes_2spiral, make_2spiral, make_two_spirals
-from localsvm.data._synthetic import (
+from localsvm.data._sets._benchmarks import Benchmark, benchmark_names, load_benchmark
+from localsvm.data._sets._labels import odd_even, one_vs_rest, pair
+from localsvm.data._sets._samples import sample_path
+from localsvm.data._sets._spirals import bayes_2spiral, make_2spiral, make_two_spirals
+from localsvm.data._sets._synthetic import (
     make_circle_in_square,
     make_three_gaussians,
     make_xor,
 )
+from localsvm.data._sets._tasks import benchmark_file, load_task, task_names
 from localsvm.data._table import Table, read_table
-from localsvm.data._tasks import benchmark_file, load_task, task_names
 
 __all__ = [
     "Benchmark",

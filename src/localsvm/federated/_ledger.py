@@ -21,13 +21,13 @@ from localsvm._plain_file import (
     replace_file,
 )
 from localsvm.exceptions import DataError
-from localsvm.federated._noise import epsilon_of
-from localsvm.federated._privacy import (
+from localsvm.federated._protection._levels import (
     DifferentialPrivacy,
     PrivacyLevel,
     level_from_plain,
 )
-from localsvm.federated._records import check_name
+from localsvm.federated._protection._noise import epsilon_of
+from localsvm.federated._sharing._records import check_name
 
 _FORMAT = "localsvm ledger"
 _VERSION = 1

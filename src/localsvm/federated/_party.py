@@ -27,32 +27,32 @@ from localsvm.cluster import (
     summarize_classes,
 )
 from localsvm.exceptions import DataError
-from localsvm.federated._encoding import (
+from localsvm.federated._ledger import Ledger
+from localsvm.federated._protection._encoding import (
     Lattice,
     half_diagonal,
     sensitivity,
     totals_by_cell,
 )
-from localsvm.federated._labels import class_positions, plain_labels
-from localsvm.federated._ledger import Ledger
-from localsvm.federated._noise import add_noise, plan_noise
-from localsvm.federated._noisy_summary import NoisyTotals
-from localsvm.federated._partition import (
-    cells_by_class,
-    check_centers,
-    partition_digest,
-    summarize_cells,
-)
-from localsvm.federated._privacy import (
+from localsvm.federated._protection._levels import (
     DifferentialPrivacy,
     MinimumSize,
     PrivacyLevel,
     min_size,
 )
-from localsvm.federated._rare_values import indicator_groups
-from localsvm.federated._records import PartyRecord, check_name
-from localsvm.federated._shared import SharedSummary
-from localsvm.federated._small_clusters import CoarseClusters, Coarsening
+from localsvm.federated._protection._noise import add_noise, plan_noise
+from localsvm.federated._protection._noisy_summary import NoisyTotals
+from localsvm.federated._protection._partition import (
+    cells_by_class,
+    check_centers,
+    partition_digest,
+    summarize_cells,
+)
+from localsvm.federated._protection._rare_values import indicator_groups
+from localsvm.federated._protection._small_clusters import CoarseClusters, Coarsening
+from localsvm.federated._sharing._labels import class_positions, plain_labels
+from localsvm.federated._sharing._records import PartyRecord, check_name
+from localsvm.federated._sharing._shared import SharedSummary
 
 
 class _Rows(NamedTuple):

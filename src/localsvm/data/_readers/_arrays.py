@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm._extras import require
-from localsvm.data._npz import load_array, load_arrays
 from localsvm.data._readers._options import Content, ReadOptions
+from localsvm.data._sets._npz import load_array, load_arrays
 from localsvm.exceptions import DataError
 
 _PARTS = ("train", "test")

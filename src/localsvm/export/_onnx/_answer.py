@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from localsvm.estimators import method_of
 from localsvm.export._onnx._graph import Graph
+from localsvm.export._onnx._steps._transformers import map_by_metric
 from localsvm.export._onnx._tensor import Tensor
-from localsvm.export._onnx._transformers import map_by_metric
 
 
 @dataclass(frozen=True)

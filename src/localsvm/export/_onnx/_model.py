@@ -16,10 +16,14 @@ from localsvm.export._onnx._graph import (
     onnx_module,
 )
 from localsvm.export._onnx._outputs import add_outputs, label_table
-from localsvm.export._onnx._pipeline import Parts
-from localsvm.export._onnx._sklearn_steps import convert_steps, merge, output_type
-from localsvm.export._onnx._table import table_rows
-from localsvm.export._onnx._transformers import transform
+from localsvm.export._onnx._steps._pipeline import Parts
+from localsvm.export._onnx._steps._sklearn_steps import (
+    convert_steps,
+    merge,
+    output_type,
+)
+from localsvm.export._onnx._steps._table import table_rows
+from localsvm.export._onnx._steps._transformers import transform
 
 _DTYPES = ("float32", "float64")
 # What a file of Protocol Buffers can hold.

@@ -11,9 +11,15 @@ from sklearn.pipeline import Pipeline
 from localsvm._progress import stage
 from localsvm.data import Overlap, RowSketch, TableEncoder, row_hashes
 from localsvm.inspect._labels import LabelCoding, plain_label
-from localsvm.inspect._peer_race import last_step
-from localsvm.inspect._peers import PeerScore, compare_peers, reported_seconds
-from localsvm.inspect._region_table import RegionTable, region_table
+from localsvm.inspect._quality._peer_race import last_step
+from localsvm.inspect._quality._peers import PeerScore, compare_peers, reported_seconds
+from localsvm.inspect._quality._scores import (
+    Scores,
+    describe_missed,
+    describe_unknown,
+    score_model,
+)
+from localsvm.inspect._regions._region_table import RegionTable, region_table
 from localsvm.inspect._report._certificate import Certificate, certify
 from localsvm.inspect._report._data_section import DataSection, describe_data
 from localsvm.inspect._report._drawn import (
@@ -49,12 +55,6 @@ from localsvm.inspect._report._text import (
     seconds,
 )
 from localsvm.inspect._report._usage import show_usage
-from localsvm.inspect._scores import (
-    Scores,
-    describe_missed,
-    describe_unknown,
-    score_model,
-)
 
 _MOST_CONFUSION_CLASSES = 100
 _SHOWN_REGIONS = 100

@@ -9,12 +9,12 @@ from localsvm.inspect._column_effects import ColumnEffectsDisplay
 from localsvm.inspect._fit_report import FitReportDisplay
 from localsvm.inspect._labels import LabelCoding
 from localsvm.inspect._opened import OpenedModel
-from localsvm.inspect._region_map import RegionMapDisplay
-from localsvm.inspect._region_weights import RegionWeightsDisplay
-from localsvm.inspect._reliability import ReliabilityDisplay
+from localsvm.inspect._quality._reliability import ReliabilityDisplay
+from localsvm.inspect._quality._scores import gives_confidence
+from localsvm.inspect._regions._region_map import RegionMapDisplay
+from localsvm.inspect._regions._region_weights import RegionWeightsDisplay
 from localsvm.inspect._report._svg import Picture, new_axes, new_figure, picture_of
 from localsvm.inspect._report._text import clean, plural, seconds
-from localsvm.inspect._scores import gives_confidence
 
 _MAP_ROWS = 2000
 _MAP_GRID = 120

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.inspect._explain import explain
-from localsvm.inspect._explanation import Explanation
-from localsvm.inspect._explanation_text import explained
+from localsvm.inspect._explanations._explain import explain
+from localsvm.inspect._explanations._explanation import Explanation
+from localsvm.inspect._explanations._explanation_text import explained
 from localsvm.inspect._labels import LabelCoding
-from localsvm.inspect._region_table import RegionTable
+from localsvm.inspect._quality._scores import gives_confidence
+from localsvm.inspect._regions._region_table import RegionTable
 from localsvm.inspect._report._text import clean, describe, number
-from localsvm.inspect._scores import gives_confidence
 
 _SHOWN = 6
 _LONGEST = 500

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from localsvm.inspect._intervals import quantile_of, wilson
-from localsvm.inspect._region_row import RegionRow
-from localsvm.inspect._region_table import RegionTable
+from localsvm.inspect._quality._intervals import quantile_of, wilson
+from localsvm.inspect._regions._region_row import RegionRow
+from localsvm.inspect._regions._region_table import RegionTable
 from localsvm.inspect._report._svg import Picture, new_axes, picture_of
 from localsvm.inspect._report._text import NONE, clean, number, percent
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from localsvm.inspect._intervals import Estimate
-from localsvm.inspect._peers import PeerScore
+from localsvm.inspect._quality._intervals import Estimate
+from localsvm.inspect._quality._peers import PeerScore
+from localsvm.inspect._quality._scores import SCORE_NAMES, Scores
 from localsvm.inspect._report._svg import Picture, new_axes, picture_of
 from localsvm.inspect._report._text import (
     NONE,
@@ -23,7 +24,6 @@ from localsvm.inspect._report._text import (
     seconds,
     sentence_list,
 )
-from localsvm.inspect._scores import SCORE_NAMES, Scores
 
 _SHOWN_CLASSES = 30
 _MATRIX_CLASSES = 12

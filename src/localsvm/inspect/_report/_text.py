@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from localsvm.inspect._intervals import Estimate
+from localsvm.inspect._quality._intervals import Estimate
 
 LONGEST_NAME = 60
 NONE = "\u2013"

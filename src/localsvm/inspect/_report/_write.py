@@ -16,12 +16,12 @@ from localsvm._extras import require
 from localsvm._progress import stage
 from localsvm._replaced_file import replace_file
 from localsvm.data import RowSketch
-from localsvm.inspect._peers import PeerScore
+from localsvm.inspect._quality._peers import PeerScore
+from localsvm.inspect._quality._scores import check_scorable
 from localsvm.inspect._report._compose import Given, compose_page
 from localsvm.inspect._report._page import Page
 from localsvm.inspect._report._svg import style
 from localsvm.inspect._report._text import number, percent, plural
-from localsvm.inspect._scores import check_scorable
 
 _NEED = "A report"
 

@@ -1,0 +1,71 @@
+"""``localsvm export``: a model as an ONNX graph."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from localsvm._replaced_file import replace_file
+from localsvm.cli import _options as options
+from localsvm.cli._files._outputs import check_output, size_of
+from localsvm.cli._model._models import load_model
+from localsvm.cli._show._screen import Screen
+from localsvm.cli._show._watch import watching
+from localsvm.exceptions import DataError
+from localsvm.export import to_onnx
+
+
+class NumberType(StrEnum):
+    """Type of the numbers that a graph takes."""
+
+    FLOAT32 = "float32"
+    FLOAT64 = "float64"
+
+
+_NumberType = Annotated[
+    NumberType,
+    typer.Option(
+        "--dtype",
+        help="Type of the numbers that the graph takes.",
+        rich_help_panel=options.MODEL,
+    ),
+]
+
+
+def export(
+    model: options.ModelArgument,
+    out: options.OutOption,
+    dtype: _NumberType = NumberType.FLOAT32,
+    force: options.ForceOption = False,
+    as_json: options.JsonOption = False,
+    quiet: options.QuietOption = False,
+) -> None:
+    """Write a model as an ONNX graph, which runs without Python and this library.
+
+    The graph predicts the same labels as the model.
+    """
+    screen = Screen("export", as_json, quiet)
+    check_output(out, force=force)
+    loaded = load_model(model)
+    with watching(screen, "Writing the graph"):
+        try:
+            graph = to_onnx(loaded.fitted, dtype=dtype.value)
+        except TypeError as error:  # a part of it has no counterpart in ONNX
+            raise DataError(f"{model}: {error}") from error
+        replace_file(out, [graph.SerializeToString()])
+    inputs = [each.name for each in graph.graph.input]
+    outputs = [each.name for each in graph.graph.output]
+    document = {
+        "onnx": out,
+        "bytes": out.stat().st_size,
+        "dtype": dtype.value,
+        "inputs": inputs,
+        "outputs": outputs,
+    }
+    text = (
+        f"ONNX graph of {model}: {out} ({size_of(out)})\n"
+        f"It takes {', '.join(inputs)}\nand returns {', '.join(outputs)}."
+    )
+    screen.show(document, text)

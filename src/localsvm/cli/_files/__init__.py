@@ -1,0 +1,1 @@
+"""Tables that commands read, and the files that they write."""

@@ -1,0 +1,1 @@
+"""Models of commands: fitted, loaded, and what their files note of their rows."""

@@ -1,0 +1,1 @@
+"""Data sets by name: benchmarks, the papers' tasks, samples, synthetic problems."""

@@ -1,0 +1,1 @@
+"""Graphs of the families of methods, one file each, and what several share."""

@@ -1,0 +1,1 @@
+"""Graphs of the kernel SVMs of neighbourhoods."""

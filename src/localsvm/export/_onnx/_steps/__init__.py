@@ -1,0 +1,1 @@
+"""Graphs of the steps before a model: tables encoded, transformers, pipelines."""

@@ -1,0 +1,1 @@
+"""What is done to clusters before they leave a party."""

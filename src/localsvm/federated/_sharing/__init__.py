@@ -1,0 +1,1 @@
+"""Summaries that leave a party, their files, and how they are merged."""

@@ -1,0 +1,1 @@
+"""Changes of a row that would change its label."""

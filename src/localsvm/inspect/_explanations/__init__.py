@@ -1,0 +1,1 @@
+"""Predictions explained by the linear function of their regions."""

@@ -1,0 +1,1 @@
+"""How often a classifier is right, alone and beside others."""

@@ -1,0 +1,1 @@
+"""A model's regions as a table, a map and weights."""
