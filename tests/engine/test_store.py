@@ -59,6 +59,17 @@ def test_revised_values_get_a_key_of_their_own(store):
     ]
 
 
+def test_only_large_arrays_stay_on_the_disk(tmp_path):
+    store, large = FolderStore(tmp_path), np.arange(100_000.0)
+    store.put("a", {"small": large[:10], "large": large})
+    found, whole = store.get("a", mapped=True), store.get("a")
+    assert isinstance(found["large"].base, np.memmap)
+    assert not isinstance(found["small"].base, np.memmap)
+    assert not isinstance(whole["large"].base, np.memmap)
+    np.testing.assert_array_equal(found["large"], large)
+    np.testing.assert_array_equal(found["small"], large[:10])
+
+
 def test_a_folder_is_seen_by_other_processes(tmp_path):
     store = FolderStore(tmp_path)
     store.put("a", {"values": np.ones(1)})

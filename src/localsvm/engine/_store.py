@@ -25,6 +25,9 @@ from scipy import sparse
 
 from localsvm._record import pack_csr, unpack_csr
 
+# A smaller file is read in less time than it takes to map it.
+_MAPPED_BYTES = 2**18
+
 
 class Store(ABC):
     """Arrays by key and name. Values are ndarrays or CSR matrices."""
@@ -37,7 +40,8 @@ class Store(ABC):
     def get(self, key: str, *, mapped: bool = False) -> Mapping[str, Any]:
         """Arrays of a key, each read when it is looked up.
 
-        With ``mapped``, dense arrays stay on the disk until their entries are read.
+        With ``mapped``, large dense arrays stay on the disk until their entries are
+        read.
         """
 
     @abstractmethod
@@ -184,9 +188,10 @@ class FolderArrays(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         path = self._folder / f"{name}.npy"
-        if path.exists():
-            mapped = np.load(path, "r" if self._mapped else None, allow_pickle=False)
-            return np.asarray(mapped)
+        with suppress(FileNotFoundError):
+            mapped = self._mapped and path.stat().st_size > _MAPPED_BYTES
+            found = np.load(path, "r" if mapped else None, allow_pickle=False)
+            return np.asarray(found)
         pieces = {
             piece: np.load(self._folder / f"{name}.{piece}.npy", allow_pickle=False)
             for piece in ("data", "indices", "indptr", "shape")

@@ -20,11 +20,22 @@ from engine_data import (
 )
 from localsvm import GradientMetric, MixtureSVC, load, save
 from localsvm.cluster import ParallelKMeans
-from localsvm.engine import Batches, Block, NotEnoughMemoryError, options
+from localsvm.engine import (
+    Batches,
+    Block,
+    FolderStore,
+    NotEnoughMemoryError,
+    options,
+)
 from localsvm.engine._open import open_blocks
 from localsvm.estimators import PaperGate, SoftmaxGate
 from localsvm.estimators._mixture import fit as _mixture_fit, survey as _mixture_survey
-from localsvm.estimators._mixture.blocks import expectation
+from localsvm.estimators._mixture.blocks import (
+    START,
+    StoredRows,
+    expectation,
+    gate_block,
+)
 from localsvm.estimators._mixture.em import loop as _mixture_em
 from localsvm.estimators._mixture.em.expert_passes import ExpertRows, PassSolver
 from localsvm.estimators._mixture.em.loop import BlockTargets, _expect_all
@@ -119,6 +130,42 @@ def test_expectation_and_gate_are_those_in_memory(form):
     np.testing.assert_allclose(gate.coef, wanted.coef, rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(gate.intercept, wanted.intercept, rtol=1e-7, atol=1e-9)
     assert np.abs(gate.coef - before.coef).max() > 0.01
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "wanted"),
+    [
+        (
+            gate_block,
+            (START, (), np.zeros((2, 3)), np.zeros(2)),
+            ["X", "penalty_weight", "values"],
+        ),
+        (
+            lambda number, stored: ExpertRows(stored, START, 1, 0.0)(number),
+            (),
+            ["X", "class_index", "penalty_weight", "values"],
+        ),
+    ],
+    ids=["gate", "svm"],
+)
+def test_a_pass_opens_no_file_that_it_does_not_need(
+    function, arguments, wanted, tmp_path, monkeypatch
+):
+    """Opening a small file takes as long as the work on its rows."""
+    stored = StoredRows(FolderStore(tmp_path), 1.0, 2, 1)
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    rows = Rows.weighted(X, np.zeros(40, dtype=np.int32), np.ones(40), 2)
+    stored.put_rows(0, rows, rows)
+    stored.put_shares(0, START, np.full((40, 2), 0.5))
+    opened, original = [], np.load
+
+    def load(path, *options, **named):
+        opened.append(path.stem)
+        return original(path, *options, **named)
+
+    monkeypatch.setattr(np, "load", load)
+    function(0, stored, *arguments)
+    assert sorted(opened) == wanted
 
 
 def test_support_vectors_are_those_in_memory():

@@ -6,6 +6,7 @@ there.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -61,10 +62,13 @@ class StoredRows:
         """Rows set aside."""
         return self._rows(_ASIDE, number)
 
+    def arrays(self, number: int) -> Mapping[str, Any]:
+        """Fields of the rows that EM sees, each read when it is looked up."""
+        return self.store.get(f"{_TRAINING}-{number}", mapped=True)
+
     def bounds(self, number: int) -> Matrix:
         """C times the weights of the rows that EM sees."""
-        weight = self.store.get(f"{_TRAINING}-{number}")["penalty_weight"]
-        return np.asarray(self.C * weight)
+        return np.asarray(self.C * self.arrays(number)["penalty_weight"])
 
     def shares(self, number: int, step: str) -> NDArray[Any]:
         """Responsibilities of a step, of shape (n_rows, n_components)."""
@@ -263,7 +267,8 @@ def expect_block(
     seen : ndarray of shape (n_components,)
         Rows that the SVM of each component sees.
     """
-    rows, bounds = stored.training(number), stored.bounds(number)
+    rows = stored.training(number)
+    bounds = np.asarray(stored.C * rows.penalty_weight)
     shares, found = expectation(model, rows, bounds, cutoff, stored.n_jobs)
     stored.put_shares(number, step, shares)
     hits = count_hits(model, stored.validation(number), stored.n_jobs)
@@ -327,22 +332,21 @@ class Targets:
 
     Attributes
     ----------
-    rows : Rows
+    weight : ndarray of shape (n_rows,)
+        Penalty weights, in the data type of the rows.
     shares : ndarray of shape (n_rows, n_components)
     maps : tuple of ndarray
         Each multiplies the columns by its entries, or by a matrix if it is one.
     """
 
-    rows: Rows
+    weight: NDArray[Any]
     shares: NDArray[Any]
     maps: tuple[Matrix, ...]
 
     def __getitem__(self, rows: slice, /) -> NDArray[Any]:
-        dtype = self.rows.X.dtype
-        weight = self.rows.penalty_weight[rows].astype(dtype)
-        values = np.asarray(self.shares[rows] * weight[:, np.newaxis])
+        values = np.asarray(self.shares[rows] * self.weight[rows, np.newaxis])
         for each in self.maps:
-            own = each.astype(dtype)
+            own = each.astype(self.weight.dtype)
             values = values * own if own.ndim == 1 else values @ own
         return values
 
@@ -351,7 +355,7 @@ def target_mass(
     number: int, stored: StoredRows, step: str, maps: tuple[Matrix, ...]
 ) -> Matrix:
     """Sum the targets of a gate over a block."""
-    targets = Targets(stored.training(number), stored.shares(number, step), maps)
+    targets = _targets(number, stored, step, maps)
     return np.asarray(targets[slice(None)].sum(axis=0, dtype=np.float64))
 
 
@@ -364,6 +368,14 @@ def gate_block(
     intercept: Matrix,
 ) -> tuple[float, Matrix, Matrix]:
     """Loss of a gate on a block, and its gradients."""
-    rows = stored.training(number)
-    targets = Targets(rows, stored.shares(number, step), maps)
-    return gate_loss(rows.X, targets, coef, intercept, stored.n_jobs)
+    targets = _targets(number, stored, step, maps)
+    X = stored.arrays(number)["X"]
+    return gate_loss(X, targets, coef, intercept, stored.n_jobs)
+
+
+def _targets(
+    number: int, stored: StoredRows, step: str, maps: tuple[Matrix, ...]
+) -> Targets:
+    shares = stored.shares(number, step)  # in the data type of the rows
+    weight = stored.arrays(number)["penalty_weight"].astype(shares.dtype)
+    return Targets(weight, shares, maps)

@@ -60,11 +60,11 @@ class ExpertRows:
         """Rows as the solver takes them."""
         bounds = self.weigh(number)
         seen = np.flatnonzero(bounds)
-        rows = self.stored.training(number)
-        X, shape = rows.X[seen], (len(seen), 1)
+        rows = self.stored.arrays(number)
+        X, shape = rows["X"][seen], (len(seen), 1)
         return CodedRows(
             X,
-            rows.class_index[seen],
+            rows["class_index"][seen],
             bounds[seen],
             np.zeros(shape, dtype=np.int32),
             np.ones(shape, dtype=X.dtype),
@@ -252,7 +252,7 @@ def support_of_block(
     number: int, stored: StoredRows, solved: Sequence[BlockDuals]
 ) -> NDArray[np.intp]:
     """Rows of each class in a block with a non-zero dual in any SVM."""
-    class_index = stored.training(number).class_index
+    class_index = stored.arrays(number)["class_index"]
     support = np.zeros(len(class_index), dtype=bool)
     for duals in solved:
         if number in duals.problem.places:
