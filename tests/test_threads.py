@@ -12,12 +12,13 @@ from sklearn.datasets import make_classification
 from localsvm import _threads, estimators
 from localsvm._threads import (
     call_interruptibly,
+    iterate_in_threads,
     map_in_threads,
     map_interruptibly,
     sum_row_blocks,
 )
 
-MAPS = [lambda *args: list(map_interruptibly(*args)), map_in_threads]
+MAPS = [map_interruptibly, map_in_threads]
 
 
 @pytest.mark.parametrize("map_items", MAPS)
@@ -53,10 +54,45 @@ def test_items_after_an_exception_are_dropped():
         release.wait(20)
 
     with pytest.raises(KeyError):
-        list(map_interruptibly(fail_first, range(10), 1))
+        map_interruptibly(fail_first, range(10), 1)
     release.set()
     time.sleep(0.1)
     assert len(begun) <= 1
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5, 30])
+@pytest.mark.parametrize("n_items", [0, 1, 2, 20])
+def test_iteration_begins_few_items_and_keeps_their_order(n_threads, n_items):
+    begun, cancel, n_taken = [], threading.Event(), 0
+
+    def slow_at_first(item):
+        begun.append(item)
+        time.sleep(0.01 * (item < 3))
+        return -item
+
+    for result in iterate_in_threads(slow_at_first, range(n_items), n_threads, cancel):
+        assert result == -n_taken
+        n_taken += 1
+        assert len(begun) <= n_taken + n_threads
+    assert n_taken == n_items
+    assert cancel.is_set() == (n_items > 0)
+
+
+def test_iteration_raises_in_the_place_of_the_item():
+    taken = []
+    with pytest.raises(ZeroDivisionError):
+        taken.extend(iterate_in_threads(lambda item: 1 / item, [2, 1, 0, 4], 2))
+    assert taken == [0.5, 1.0]
+
+
+def test_iteration_that_is_left_drops_what_has_not_begun():
+    begun, cancel = [], threading.Event()
+    results = iterate_in_threads(begun.append, range(50), 2, cancel)
+    next(results)
+    results.close()
+    assert cancel.is_set()
+    time.sleep(0.05)
+    assert len(begun) <= 3
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
@@ -96,7 +132,7 @@ def test_interrupt_does_not_wait_for_the_function(n_jobs):
     signal.setitimer(signal.ITIMER_REAL, 0.1)
     try:
         with pytest.raises(KeyboardInterrupt):
-            list(map_interruptibly(deaf, range(4), n_jobs))
+            map_interruptibly(deaf, range(4), n_jobs)
         assert not ended.is_set()
     finally:
         signal.signal(signal.SIGALRM, previous)
@@ -303,23 +339,45 @@ def _forbidden():
 
 # An alarm raises KeyboardInterrupt at a moment by chance, again and again.
 STORM = """
-import random, signal
-from localsvm._threads import map_in_threads
+import random, signal, sys, time
+from localsvm._threads import iterate_in_threads, map_in_threads, map_interruptibly
+from localsvm.engine._drivers import ThreadDriver
+
+squares = [i**2 for i in range(20)]
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 random.seed(0)
-for _ in range(1000):
+for _ in range(N_INTERRUPTS):
     try:
-        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 1e-3))
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 2e-3))
         while True:
-            assert map_in_threads(abs, range(20), 2) == list(range(20))
+            CALL
     except KeyboardInterrupt:
         pass
+signal.setitimer(signal.ITIMER_REAL, 0)
+ends = time.monotonic() + 20
+while len(sys._current_frames()) > 1:
+    assert time.monotonic() < ends, "a thread has not ended"
+    time.sleep(0.01)
 """
+SQUARES = "(lambda i: i**2, range(20), 2)"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGALRM is a POSIX signal")
-def test_interrupts_at_any_moment_end_the_map_and_are_not_lost():
+@pytest.mark.parametrize(
+    ("call", "n_interrupts"),
+    [
+        (f"assert map_in_threads{SQUARES} == squares", 1000),
+        (f"assert map_interruptibly{SQUARES} == squares", 1000),
+        (f"assert list(iterate_in_threads{SQUARES}) == squares", 1000),
+        (
+            "assert list(ThreadDriver(2).run('', pow, range(20), (2,))) == squares",
+            300,
+        ),
+    ],
+)
+def test_interrupts_at_any_moment_end_the_work_and_are_not_lost(call, n_interrupts):
+    code = STORM.replace("CALL", call).replace("N_INTERRUPTS", str(n_interrupts))
     run = subprocess.run(
-        [sys.executable, "-c", STORM], capture_output=True, text=True, timeout=100
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=100
     )
     assert (run.returncode, run.stderr) == (0, "")

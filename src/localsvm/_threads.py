@@ -8,8 +8,8 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from joblib import effective_n_jobs
@@ -19,6 +19,7 @@ __all__ = [
     "FEW_ROWS",
     "call_interruptibly",
     "effective_n_jobs",
+    "iterate_in_threads",
     "map_in_threads",
     "map_interruptibly",
     "map_row_blocks",
@@ -96,8 +97,14 @@ class _LibraryLimit:
 
 
 def _on_new_thread(function: Callable[[], Result]) -> Result:
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(function).result()
+    work = _Work(lambda _: function(), [None], None)
+    work.offer(0)
+    work.offer(None)
+    # Joined, as the thread has to be gone.
+    thread = threading.Thread(target=work.run, args=(_End(),), daemon=True)
+    thread.start()
+    thread.join()
+    return work.finish()[0]
 
 
 _library_limit = _LibraryLimit()
@@ -120,21 +127,18 @@ def call_interruptibly(function: Callable[[], Result]) -> Result:
     The function runs on another thread. If it is interrupted, its end is not awaited
     and its result is dropped; it must not change anything that others see.
     """
-    return next(map_interruptibly(lambda _: function(), [None], 1))
+    return map_interruptibly(lambda _: function(), [None], 1)[0]
 
 
 def map_interruptibly(
     function: Callable[[Item], Result], items: Sequence[Item], n_jobs: int | None
-) -> Iterator[Result]:
-    """Yield ``function`` of each item, in order, and let Ctrl-C through.
+) -> list[Result]:
+    """Call ``function`` on each item, in order, and let Ctrl-C through.
 
     As in :func:`call_interruptibly`, on ``n_jobs`` threads.
     """
-    pool = ThreadPoolExecutor(max(1, min(effective_n_jobs(n_jobs), len(items))))
-    try:
-        yield from pool.map(function, items)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+    n_threads = max(1, min(effective_n_jobs(n_jobs), len(items)))
+    return _map_on_threads(function, items, n_threads, awaits_end=False)
 
 
 def map_in_threads(
@@ -151,16 +155,65 @@ def map_in_threads(
     n_threads = min(effective_n_jobs(n_jobs), len(items))
     if n_threads <= 1:
         return [function(item) for item in items]
+    return _map_on_threads(function, items, n_threads, cancel)
+
+
+def iterate_in_threads(
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    n_threads: int,
+    cancel: threading.Event | None = None,
+) -> Iterator[Result]:
+    """Yield ``function`` of each item, in order, while threads work on the next ones.
+
+    No more than ``n_threads`` items are begun beyond the one whose result is wanted, so
+    that few results are kept. At the end, and on any exception, ``cancel`` is set;
+    then items not yet begun are dropped, and nobody waits for the others.
+    """
+    if not items:
+        return
+    work, last = _Work(function, items, None), len(items) - 1
+    try:
+        for index in range(len(items)):
+            work.offer(index)
+            if index < n_threads:
+                work.begin()
+            else:
+                yield work.take(index - n_threads)
+        work.offer(None)
+        for index in range(max(0, len(items) - n_threads), last):
+            yield work.take(index)
+        final = work.take(last)
+    finally:
+        work.stop()
+        if cancel is not None:
+            cancel.set()
+    # Outside: who stops here closes the generator, and Ctrl-C would be lost in there.
+    yield final
+
+
+def _map_on_threads(
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    n_threads: int,
+    cancel: threading.Event | None = None,
+    *,
+    awaits_end: bool = True,
+) -> list[Result]:
+    """Call ``function`` on each item on new threads, whose end may be awaited."""
     work = _Work(function, items, cancel)
     running: list[_End] = []
     try:
+        for index in range(len(items)):
+            work.offer(index)
+        work.offer(None)
         for _ in range(n_threads):
             running.append(work.begin())
         for end in running:
             end.wait()
     except BaseException:
         work.stop()
-        for end in running:
+        for end in running if awaits_end else ():
             end.wait()
         raise
     return work.finish()
@@ -184,11 +237,11 @@ class _End:
 
 
 class _Work(Generic[Item, Result]):
-    """Items that threads take one after the other.
+    """Items that threads take one after the other, when they are offered.
 
     Ctrl-C can come between any two steps of Python. A ThreadPoolExecutor that it meets
     while a lock is taken never ends, and one in a callback of its weak references is
-    lost; so the caller waits here for locks of the interpreter alone.
+    lost; so the caller waits here for locks and queues of the interpreter alone.
     """
 
     def __init__(
@@ -200,22 +253,36 @@ class _Work(Generic[Item, Result]):
         self._function = function
         self._items = items
         self._cancel = cancel
-        self._waiting = iter(range(len(items)))
+        self._offered: SimpleQueue[int | None] = SimpleQueue()
+        self._done: SimpleQueue[None] = SimpleQueue()
         self._results: dict[int, Result] = {}
         self._errors: dict[int, BaseException] = {}
         self._is_stopped = False
 
+    def offer(self, index: int | None) -> None:
+        """Let a thread take an item; None is the end, after which all threads leave."""
+        self._offered.put(index)
+
     def begin(self) -> _End:
         """Start a thread."""
         end = _End()
-        _thread.start_new_thread(self._run, (end,))
+        _thread.start_new_thread(self.run, (end,))
         return end
 
     def stop(self) -> None:
         """Drop the items that have not begun."""
         self._is_stopped = True
+        self._offered.put(None)
         if self._cancel is not None:
             self._cancel.set()
+
+    def take(self, index: int) -> Result:
+        """Wait for the result of an item, which is forgotten, or raise its error."""
+        while index not in self._results and index not in self._errors:
+            self._done.get()
+        if index in self._errors:
+            raise self._errors[index]
+        return self._results.pop(index)
 
     def finish(self) -> list[Result]:
         """Results in order, or the error of the first item that has one."""
@@ -223,16 +290,19 @@ class _Work(Generic[Item, Result]):
             raise self._errors[min(self._errors)]
         return [self._results[index] for index in range(len(self._items))]
 
-    def _run(self, end: _End) -> None:
+    def run(self, end: _End) -> None:
+        """Work on offered items until the end, on the thread that calls."""
         try:
-            for index in self._waiting:
+            for index in iter(self._offered.get, None):
                 if self._is_stopped:
-                    return
+                    break
                 try:
                     self._results[index] = self._function(self._items[index])
                 except BaseException as error:
                     self._errors[index] = error
                     self.stop()
+                self._done.put(None)
+            self._offered.put(None)  # the end, for the next thread
         finally:
             end.reach()
 

@@ -348,14 +348,11 @@ def test_a_corrupt_row_group_loses_nothing(name, tmp_path, monkeypatch):
 
 @contextmanager
 def ended_threads():
-    """Wait for the threads of pools that were begun inside."""
-    before = set(threading.enumerate())
+    """Wait for the threads that were begun inside."""
+    before = set(sys._current_frames())
     yield
     deadline = time.monotonic() + 60
-    while any(
-        thread.name.startswith("ThreadPoolExecutor")
-        for thread in set(threading.enumerate()) - before
-    ):
+    while set(sys._current_frames()) - before:
         assert time.monotonic() < deadline
         time.sleep(0.01)
 

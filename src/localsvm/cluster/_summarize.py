@@ -231,7 +231,7 @@ def map_classes(
         return work(classes[index], rows, clusters, own_weight)
 
     present = np.unique(class_index[first]).tolist()
-    return list(map_interruptibly(work_on_class, present, n_jobs))
+    return map_interruptibly(work_on_class, present, n_jobs)
 
 
 def copy_for(clusterer: Any, n_rows: int, seed: int) -> Any:

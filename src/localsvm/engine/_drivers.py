@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from localsvm._threads import single_threaded_libraries
+from localsvm._threads import iterate_in_threads, single_threaded_libraries
 from localsvm.engine._memory import MemoryRoom, room_of_process
 from localsvm.engine._sources import Part
 
@@ -135,20 +132,13 @@ class ThreadDriver(Driver):
     ) -> Iterator[Any]:
         """Yield the results in order; few more tasks than threads are begun."""
         del name
-        pool = ThreadPoolExecutor(self.n_threads)
-        begun: deque[Future[Any]] = deque()
         cancel = threading.Event()
-        try:
-            for item in items:
-                call = partial(call_alone, function, item, arguments)
-                begun.append(pool.submit(_call_on_thread, cancel, call))
-                if len(begun) > self.n_threads:
-                    yield begun.popleft().result()
-            while begun:
-                yield begun.popleft().result()
-        finally:
-            cancel.set()
-            pool.shutdown(wait=False, cancel_futures=True)
+
+        def call(item: Any) -> Any:
+            _thread.cancel = cancel
+            return call_alone(function, item, arguments)
+
+        return iterate_in_threads(call, items, self.n_threads, cancel)
 
     def run_on_parts(
         self,
@@ -246,11 +236,6 @@ def cancel_event() -> threading.Event | None:
     """
     event: threading.Event | None = getattr(_thread, "cancel", None)
     return event
-
-
-def _call_on_thread(cancel: threading.Event, call: Callable[[], Any]) -> Any:
-    _thread.cancel = cancel
-    return call()
 
 
 def read_and_call(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from localsvm._threads import iterate_in_threads
 from localsvm.engine import FolderStore, Record, Store, cancel_event
 from localsvm.solvers import CodedRows, CodedTask, SelectiveDescent, SolverOptions
 
@@ -263,13 +263,7 @@ def _in_random_order(
 ) -> Iterator[tuple[int, CodedRows]]:
     """Blocks with rows; the next one is read while one is worked on."""
     order = np.random.default_rng(seed).permutation(list(problem.places)).tolist()
-    with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(problem.read, order[0])
-        for index, number in enumerate(order):
-            rows = coming.result()
-            if index + 1 < len(order):
-                coming = pool.submit(problem.read, order[index + 1])
-            yield number, rows
+    return zip(order, iterate_in_threads(problem.read, order, 1), strict=True)
 
 
 def _seed(problem: BlockProblem, task: int, version: int) -> int:

@@ -342,7 +342,7 @@ def find_neighbors(
         blocks = [find(X)]
     else:
         with single_threaded_libraries():
-            blocks = list(map_interruptibly(find_block, starts, n_jobs))
+            blocks = map_interruptibly(find_block, starts, n_jobs)
     for first, rows in zip(starts, blocks, strict=True):
         if rows.min() < 0 or rows.max() >= n_rows:
             stray = rows.min() if rows.min() < 0 else rows.max()
