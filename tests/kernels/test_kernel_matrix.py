@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from conftest import store
-from localsvm.kernels import Kernel, _matrix, kernel_matrix
+from localsvm.kernels import Kernel, _matrix, kernel_matrix, squared_distances
 from oracles import kernel_svm
 
 KERNELS = [
@@ -50,3 +50,28 @@ def test_what_is_raised_before_a_block_ends_the_work():
     with pytest.raises(TimeoutError):
         kernel_matrix(KERNELS[0], np.ones((70, 2)), before=late)
     assert len(calls) == 3
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("offset", [0.0, 1000.0])
+@pytest.mark.parametrize("n_rows", [1, 16, 70])
+def test_squared_distances_are_those_of_the_formula(n_rows, offset, dtype):
+    rng = np.random.default_rng(0)
+    X, queries = (rng.standard_normal((n, 5)) + offset for n in (n_rows, 20))
+    X, queries = X.astype(dtype), queries.astype(dtype)
+    for lines, found in (
+        (X, squared_distances(X)),
+        (queries, squared_distances(X, queries=queries)),
+    ):
+        steps = lines[:, np.newaxis].astype(float) - X[np.newaxis]
+        assert found.dtype == dtype
+        tolerance = 1e-4 if dtype == np.float32 else 1e-11
+        np.testing.assert_allclose(found, (steps**2).sum(axis=2), atol=tolerance)
+
+
+def test_squared_distances_are_symmetric_and_the_same_on_threads():
+    X = np.random.default_rng(0).standard_normal((70, 5)).astype(np.float32)
+    one = squared_distances(X)
+    np.testing.assert_array_equal(one, one.T)
+    assert not np.diagonal(one).any()
+    np.testing.assert_array_equal(squared_distances(X, n_jobs=3), one)

@@ -10,7 +10,7 @@ from localsvm.kernels._kernel import (
     median_gamma as median_gamma,
     scale_gamma,
 )
-from localsvm.kernels._matrix import kernel_matrix
+from localsvm.kernels._matrix import kernel_matrix, squared_distances
 from localsvm.kernels._probability_product import (
     ClusterKernel,
     Gaussians,
@@ -26,4 +26,5 @@ __all__ = [
     "kernel_matrix",
     "probability_product",
     "scale_gamma",
+    "squared_distances",
 ]

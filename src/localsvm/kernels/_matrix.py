@@ -1,4 +1,4 @@
-"""The kernel matrix of rows: computed once, for all problems on the rows."""
+"""Matrices of pairs of rows: computed once, for all problems on the rows."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.extmath import row_norms
 
 from localsvm._threads import map_in_threads, single_threaded_libraries
 from localsvm.kernels._kernel import Kernel
@@ -47,12 +48,65 @@ def kernel_matrix(
         if before is not None:
             before()
         block = slice(start, min(start + _BLOCK_ROWS, n_rows))
-        values = kernel(X[block], X[: block.stop])
-        matrix[block, : block.stop] = values
-        matrix[:start, block] = values[:, :start].T
-        square = matrix[block, block]
-        np.copyto(square, square.T, where=~np.tri(len(square), dtype=np.bool_))
+        _mirror(kernel(X[block], X[: block.stop]), block, matrix)
 
     with single_threaded_libraries():
         map_in_threads(fill_block, list(range(0, n_rows, _BLOCK_ROWS)), n_jobs)
     return matrix
+
+
+def squared_distances(
+    X: NDArray[Any],
+    n_jobs: int | None = None,
+    before: Callable[[], None] | None = None,
+    *,
+    queries: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Squared Euclidean distances of all pairs of dense rows, in their dtype.
+
+    Of the rows, a symmetric matrix as :func:`kernel_matrix` makes it; or of
+    ``queries``, in lines, to the rows. By products of rows that are centred: in float32
+    to 1e-6 of the largest squared norm, which is enough for rows of unit size.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    n_jobs, before
+        As in :func:`kernel_matrix`.
+    queries : ndarray of shape (n_queries, n_features) or None, default=None
+    """
+    center = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
+    columns = X - center
+    lines = columns if queries is None else queries - center
+    column_norms = row_norms(columns, squared=True)
+    line_norms = column_norms if queries is None else row_norms(lines, squared=True)
+    distances = np.empty((len(lines), len(columns)), dtype=X.dtype)
+
+    def fill_block(start: int) -> None:
+        if before is not None:
+            before()
+        block = slice(start, min(start + _BLOCK_ROWS, len(lines)))
+        last = len(columns) if queries is not None else block.stop
+        values = lines[block] @ columns[:last].T
+        values *= -2
+        values += line_norms[block, np.newaxis]
+        values += column_norms[:last]
+        np.maximum(values, 0, out=values)
+        if queries is None:
+            _mirror(values, block, distances)
+        else:
+            distances[block] = values
+
+    with single_threaded_libraries():
+        map_in_threads(fill_block, list(range(0, len(lines), _BLOCK_ROWS)), n_jobs)
+    if queries is None:
+        np.fill_diagonal(distances, 0)
+    return distances
+
+
+def _mirror(values: NDArray[Any], block: slice, matrix: NDArray[Any]) -> None:
+    """Write lines of the lower triangle, and the same values above the diagonal."""
+    matrix[block, : block.stop] = values
+    matrix[: block.start, block] = values[:, : block.start].T
+    square = matrix[block, block]
+    np.copyto(square, square.T, where=~np.tri(len(square), dtype=np.bool_))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from localsvm._threads import map_in_threads
 from localsvm.rows import Rows
 from localsvm.solvers._kernel import BoxProblem, KernelOptions, solve_gram
 from localsvm.solvers._large_models import combine_pairs
@@ -21,7 +24,7 @@ def score_penalties(
     penalties: Sequence[float],
     options: KernelOptions,
 ) -> NDArray[np.float64]:
-    """Scores of queries by SVMs of ascending penalties, each from the one before.
+    """Scores of queries by SVMs of several penalties, side by side on threads.
 
     Parameters
     ----------
@@ -32,7 +35,7 @@ def score_penalties(
     rows : Rows
         Classes and weights of the training rows.
     penalties : sequence of float
-        Values of C, ascending.
+        Values of C.
     options : KernelOptions
 
     Returns
@@ -42,7 +45,8 @@ def score_penalties(
 
     Notes
     -----
-    Several classes are one SVM per pair, on a copy of their part of the matrix.
+    Several classes are one SVM per pair, on a copy of their part of the matrix. Each
+    solve starts from zero: the duals of another penalty save no steps.
     """
     present = np.unique(rows.class_index[rows.penalty_weight > 0]).astype(np.int32)
     if len(present) < 2:
@@ -65,21 +69,20 @@ def _score_pair(
     pair: NDArray[np.int32],
     penalties: Sequence[float],
     options: KernelOptions,
-) -> NDArray[np.float64]:
-    """Decisions of shape (n_penalties, n_queries), positive for the second class."""
+) -> list[NDArray[Any]]:
+    """Decisions of the queries for each penalty, positive for the second class."""
     part = np.flatnonzero(np.isin(rows.class_index, pair))
     if len(part) < rows.n_rows:
         gram, cross = gram[np.ix_(part, part)], cross[:, part]
     sign = np.where(rows.class_index[part] == pair[1], 1.0, -1.0)
-    decisions = np.empty((len(penalties), len(cross)))
-    duals: NDArray[np.float64] | None = None
-    for place, C in enumerate(penalties):
-        if duals is not None:
-            duals = duals * (C / penalties[place - 1])
+    cancel = options.cancel or threading.Event()
+    own = replace(options, n_threads=1, cancel=cancel)
+
+    def score(C: float) -> NDArray[Any]:
         problem = BoxProblem.of_classes(sign, C * rows.penalty_weight[part])
-        solution = solve_gram(gram, problem, options, duals)
-        duals = solution.duals
-        used = np.flatnonzero(duals)
-        weights = duals[used].astype(cross.dtype)
-        decisions[place] = cross[:, used] @ weights + solution.intercept
-    return decisions
+        solution = solve_gram(gram, problem, own)
+        used = np.flatnonzero(solution.duals)
+        weights = solution.duals[used].astype(cross.dtype)
+        return np.asarray(cross[:, used] @ weights + solution.intercept)
+
+    return map_in_threads(score, penalties, options.n_threads, cancel)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from localsvm._seeds import draw_seed
-from localsvm._threads import effective_n_jobs
+from localsvm._threads import effective_n_jobs, map_in_threads
 from localsvm.cluster import NeighborhoodCover
 from localsvm.estimators._local import Router
 from localsvm.estimators._staged.setting import SecondGrid, StageOptions
 from localsvm.estimators._staged.terms.cells import cover_sizes, densified, kernel_gamma
-from localsvm.kernels import Kernel, kernel_matrix
+from localsvm.kernels import Kernel, kernel_matrix, squared_distances
 from localsvm.rows import Rows
 from localsvm.solvers import (
     KernelOptions,
@@ -28,6 +32,7 @@ _STEPS_PER_ROW = 50
 _FEWEST_STEPS = 20_000
 # Of few rows the whole kernel matrix is cheaper than the parts that a solver asks for.
 _WHOLE_MATRIX_ROWS = 4000
+_COMPARED_ROWS = 50_000
 
 
 class OutOfTimeError(Exception):
@@ -56,53 +61,84 @@ def score_kernels(
 def _score_one_model(
     rows: Rows, n_train: int, grid: SecondGrid, options: StageOptions
 ) -> NDArray[Any]:
-    """Score each width; penalties of few rows of two classes share a kernel matrix."""
+    """Score each width and penalty; those of few rows share kernel values."""
     train, held_out = rows.take(slice(n_train)), rows.X[n_train:]
     gamma = kernel_gamma(grid.kernel, train, options)
-    few = rows.n_classes == 2 and n_train <= _WHOLE_MATRIX_ROWS
-    score = _score_two_classes if few else _score_pairs
-    scores: list[NDArray[np.float64]] = []
-    for factor in grid.gamma_factors:
-        stop_if_late(options)
-        kernel = Kernel(grid.kernel, gamma * factor)
-        scores.extend(score(train, held_out, kernel, grid.penalties, options))
+    kernels = [Kernel(grid.kernel, gamma * factor) for factor in grid.gamma_factors]
+    few = n_train <= _WHOLE_MATRIX_ROWS and not sparse.issparse(held_out)
+    few &= rows.n_classes == 2  # copies of the parts of many pairs take longer
+    score: Callable[..., Iterable[NDArray[Any]]]
+    score = _score_by_matrices if few else _score_by_rows
+    scores = list(score(train, held_out, kernels, grid.penalties, options))
     stop_if_late(options)
     return np.array(scores)
 
 
-def _score_two_classes(
+def _score_by_matrices(
     train: Rows,
-    held_out: Any,
-    kernel: Kernel,
+    held_out: NDArray[Any],
+    kernels: Sequence[Kernel],
     penalties: Sequence[float],
     options: StageOptions,
-) -> NDArray[np.float64]:
-    gram = kernel_matrix(kernel, train.X, options.n_jobs, lambda: stop_if_late(options))
-    cross = kernel(held_out, train.X)
+) -> Iterator[NDArray[np.float64]]:
+    """One kernel matrix for all penalties, for RBF kernels from one of distances."""
     limits = _solver_options(options, train.n_rows)
-    return score_penalties(gram, cross, train, penalties, limits)
+    for gram, cross in _matrices(train.X, held_out, kernels, options):
+        stop_if_late(options)
+        yield from score_penalties(gram, cross, train, penalties, limits)
 
 
-def _score_pairs(
+def _matrices(
+    X: NDArray[Any],
+    held_out: NDArray[Any],
+    kernels: Sequence[Kernel],
+    options: StageOptions,
+) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    """Kernel values of the rows, and of held-out rows with them."""
+
+    def check() -> None:
+        stop_if_late(options)
+
+    if kernels[0].name != "rbf":
+        for kernel in kernels:
+            gram = kernel_matrix(kernel, X, options.n_jobs, check)
+            yield gram, kernel(held_out, X)
+        return
+    near = squared_distances(X, options.n_jobs, check)
+    far = squared_distances(X, options.n_jobs, check, queries=held_out)
+    for kernel in kernels:
+        yield _rbf(near, kernel), _rbf(far, kernel)
+
+
+def _rbf(distances: NDArray[Any], kernel: Kernel) -> NDArray[Any]:
+    """Kernel values of squared distances, in their dtype."""
+    scaled = np.multiply(distances, -kernel.gamma, dtype=distances.dtype)
+    return np.asarray(np.exp(scaled, out=scaled))
+
+
+def _score_by_rows(
     train: Rows,
     held_out: Any,
-    kernel: Kernel,
+    kernels: Sequence[Kernel],
     penalties: Sequence[float],
     options: StageOptions,
 ) -> list[NDArray[np.float64]]:
+    """Kernel rows as the solvers ask for them, which run side by side on threads."""
     every_row = np.arange(train.n_rows, dtype=np.int32)[np.newaxis]
     route = np.zeros(held_out.shape[0], dtype=np.int64)
-    scores = []
-    for C in penalties:
-        models = fit_neighborhoods(
-            train,
-            every_row,
-            LocalKernel(kernel, C),
-            _solver_options(options, train.n_rows),
-        )
-        own = models.decide(train.X, kernel, train.n_classes, held_out, route, 1)
-        scores.append(np.asarray(own, dtype=np.float64))
-    return scores
+    cancel = options.cancel or threading.Event()
+    own = replace(options, n_jobs=1, cancel=cancel)
+
+    def score(setting: tuple[Kernel, float]) -> NDArray[np.float64]:
+        kernel, C = setting
+        stop_if_late(own)
+        limits = _solver_options(own, train.n_rows)
+        models = fit_neighborhoods(train, every_row, LocalKernel(kernel, C), limits)
+        decisions = models.decide(train.X, kernel, train.n_classes, held_out, route, 1)
+        return np.asarray(decisions, dtype=np.float64)
+
+    settings = list(product(kernels, penalties))
+    return map_in_threads(score, settings, options.n_jobs, cancel)
 
 
 def _score_cells(
@@ -116,6 +152,7 @@ def _score_cells(
     cover = NeighborhoodCover(
         n_neighbors,
         n_assigned=n_assigned,
+        neighbors=_search(rows.X),
         random_state=draw_seed(options.seed),
         n_jobs=options.n_jobs,
     ).fit(train)
@@ -148,12 +185,18 @@ def _score_cells(
     return scores
 
 
+def _search(X: Any) -> str:
+    """Search of the few rows of a trial: they are compared sooner than a tree grows."""
+    return "brute" if X.shape[0] <= _COMPARED_ROWS else "auto"
+
+
 def _solver_options(options: StageOptions, n_train: int) -> KernelOptions:
     return KernelOptions(
         tol=options.tol,
         max_iter=max(_FEWEST_STEPS, _STEPS_PER_ROW * n_train),
         max_time=options.clock.remaining(),
         n_threads=effective_n_jobs(options.n_jobs),
+        cancel=options.cancel,
     )
 
 
