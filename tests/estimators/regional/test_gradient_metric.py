@@ -15,9 +15,7 @@ from conftest import store
 from localsvm import ClusteredSVC, GradientMetric, LocalSVC
 from localsvm.cluster import HardRegions, RegionCodes
 from localsvm.estimators import ClusteredSVCCV
-from localsvm.estimators._regional.gradient_metric.estimator import (
-    gradient_second_moment,
-)
+from localsvm.estimators._regional import gradient_second_moment
 from oracles import gradient_metric as oracle
 
 KINDS = [

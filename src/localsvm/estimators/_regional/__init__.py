@@ -6,7 +6,10 @@ from localsvm.estimators._regional.estimator import ClusteredSVC
 from localsvm.estimators._regional.fit import find_regions, fit_regional
 from localsvm.estimators._regional.gradient_metric import (
     GradientMetric,
+    MetricSettings,
     SwapMetric,
+    gradient_second_moment,
+    learn_metric,
     swap_metric,
 )
 from localsvm.estimators._regional.leave_one_out import (
@@ -34,6 +37,7 @@ __all__ = [
     "GeneralizationBound",
     "GradientMetric",
     "LocallyLinearSVC",
+    "MetricSettings",
     "RegionalFit",
     "RegionalModel",
     "RegionalSettings",
@@ -42,6 +46,8 @@ __all__ = [
     "confidences",
     "find_regions",
     "fit_regional",
+    "gradient_second_moment",
+    "learn_metric",
     "margins",
     "solve_regions",
     "swap_metric",

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from localsvm._checks import check_parameters, integer, one_of, real
 from localsvm.engine import Blocks
-from localsvm.estimators._base import check_solution
+from localsvm.estimators._endings import check_solution
 from localsvm.estimators._regional.base import BaseClusteredSVC
 from localsvm.estimators._regional.bound import (
     GeneralizationBound,

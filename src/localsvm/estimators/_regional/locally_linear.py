@@ -9,7 +9,7 @@ import numpy as np
 
 from localsvm._checks import check_parameters, integer, one_of, real
 from localsvm.engine import Blocks
-from localsvm.estimators._base import check_solution
+from localsvm.estimators._endings import check_solution
 from localsvm.estimators._regional.base import BaseRegionalSVC
 from localsvm.estimators._regional.fit import assign_regions
 from localsvm.estimators._regional.model import Coded

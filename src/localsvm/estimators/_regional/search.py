@@ -23,7 +23,7 @@ from localsvm._checks import (
 )
 from localsvm._threads import map_in_threads
 from localsvm.engine import Block, Blocks, Labels, MemoryNeed
-from localsvm.estimators._base import Solution, check_solution
+from localsvm.estimators._endings import Solution, check_solution
 from localsvm.estimators._grid_scores import (
     best_setting,
     results_table,

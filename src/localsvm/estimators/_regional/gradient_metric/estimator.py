@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -14,7 +13,6 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
 
 from localsvm._checks import (
@@ -32,15 +30,18 @@ from localsvm._checks import (
 )
 from localsvm._clock import StageClock
 from localsvm._seeds import draw_seed, seeded_clone
-from localsvm._threads import map_row_blocks, single_threaded_libraries
-from localsvm.cluster import RegionCodes
+from localsvm._threads import single_threaded_libraries
 from localsvm.estimators._regional.base import BaseClusteredSVC
 from localsvm.estimators._regional.estimator import ClusteredSVC
-from localsvm.estimators._regional.model import RegionalModel
+from localsvm.estimators._regional.gradient_metric.steps import (
+    MetricFit,
+    MetricSettings,
+    gradient_second_moment,
+    learn_metric,
+    map_rows,
+)
 from localsvm.exceptions import DataError
 from localsvm.rows import Rows
-
-_LEAST_EIGENVALUE = 1e-6
 
 
 class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -179,6 +180,22 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             self.fit_report_ = clock.seconds
         return self
 
+    @classmethod
+    def of_fit(
+        cls, fit: MetricFit, settings: MetricSettings, **parameters: Any
+    ) -> Self:
+        """Make the fitted estimator of a map that was learned by its function."""
+        metric = cls(
+            power=settings.power,
+            diagonal=settings.diagonal,
+            n_steps=settings.n_steps,
+            **parameters,
+        )
+        metric.components_, metric.importances_ = fit.components, fit.importances
+        metric.n_features_in_ = len(fit.components)
+        metric.fit_report_ = {}
+        return metric
+
     def transform(self, X: Any) -> Any:
         """Map rows: ``X @ components_``.
 
@@ -192,7 +209,8 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             Of the type of X, float32 or float64; sparse only if X is and ``diagonal``.
         """
         check_is_fitted(self)
-        return self._map(check_rows(self, X, reset=False), self.components_)
+        X = check_rows(self, X, reset=False)
+        return map_rows(X, self.components_, self.diagonal, self.n_jobs)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the mapped columns.
@@ -258,24 +276,13 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _learn(
         self, rows: Rows, labels: NDArray[Any], seed: int, clock: StageClock
     ) -> None:
-        variances = _variances(rows.X, rows.sample_weight)
-        components = np.eye(rows.X.shape[1])
-        mapped = rows.X
-        for step in range(self.n_steps):
-            if step and clock.remaining() == 0:
-                break
-            with clock.stage("fit"):
-                estimator = self._new_estimator(seed, clock.remaining())
-                moment = self._fit_moment(estimator, mapped, rows, labels)
-            with clock.stage("map"), single_threaded_libraries():
-                self.importances_ = _importances(moment, components, variances)
-                components = components @ _root(moment, self.power, self.diagonal)
-                mapped = self._map(rows.X, components)
-                spread = _variances(mapped, rows.sample_weight).sum()
-                if spread > 0:
-                    scale = float(np.sqrt(variances.sum() / spread))
-                    components, mapped = components * scale, mapped * scale
-        self.components_ = components
+        def moment_of(mapped: Any) -> NDArray[np.float64]:
+            estimator = self._new_estimator(seed, clock.remaining())
+            return self._fit_moment(estimator, mapped, rows, labels)
+
+        settings = MetricSettings(self.power, self.diagonal, self.n_steps)
+        fit = learn_metric(rows, settings, moment_of, clock, self.n_jobs)
+        self.components_, self.importances_ = fit.components, fit.importances
 
     def _fit_moment(
         self, estimator: Any, X: Any, rows: Rows, labels: NDArray[Any]
@@ -296,18 +303,6 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         limits = [each for each in (seconds, copy.max_time) if each is not None]
         return copy.set_params(max_time=max(min(limits), 1e-9) if limits else None)
 
-    def _map(self, X: Any, components: NDArray[np.float64]) -> Any:
-        components = components.astype(X.dtype, copy=False)
-        if self.diagonal:
-            return _scale_columns(X, np.diagonal(components))
-        out = np.empty(X.shape, dtype=X.dtype)
-
-        def map_block(block: slice) -> None:
-            out[block] = X[block] @ components
-
-        map_row_blocks(map_block, X.shape[0], self.n_jobs)
-        return out
-
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
@@ -318,83 +313,3 @@ class GradientMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def gradient_second_moment(
-    model: RegionalModel, codes: RegionCodes, weight: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Weighted mean of g g' over rows, g being the gradient of the decision.
-
-    Parameters
-    ----------
-    model : RegionalModel
-    codes : RegionCodes
-        Of the rows; held fixed, as if the regions did not change with x.
-    weight : ndarray of shape (n_samples,)
-
-    Returns
-    -------
-    moment : ndarray of shape (n_features, n_features)
-        Summed over the tasks.
-
-    Notes
-    -----
-    O(n m² + k² d + k d²) for m regions per row and k regions in all.
-    """
-    nodes, coefficients = model.node_codes(codes)
-    n_rows, width = nodes.shape
-    start = np.arange(n_rows + 1) * width
-    shape = (n_rows, len(model.coef))
-    values = coefficients.astype(np.float64).ravel()
-    C = sparse.csr_array((values, nodes.ravel(), start), shape=shape)
-    share = np.repeat(weight / weight.sum(), width)
-    weighted = sparse.csr_array((values * share, nodes.ravel(), start), shape=shape)
-    S = (C.T @ weighted).toarray()
-    W = model.coef.astype(np.float64).swapaxes(0, 1)
-    moment: NDArray[np.float64] = sum(task.T @ (S @ task) for task in W)
-    return (moment + moment.T) / 2
-
-
-def _root(
-    moment: NDArray[np.float64], power: float, diagonal: bool
-) -> NDArray[np.float64]:
-    """(M / largest eigenvalue)^(power / 2); the identity without any gradient."""
-    if diagonal:
-        values, vectors = np.diagonal(moment), np.eye(len(moment))
-    else:
-        values, vectors = np.linalg.eigh(moment)
-    largest = values.max()
-    if not largest > 0:
-        return np.eye(len(moment))
-    scales = np.maximum(values / largest, _LEAST_EIGENVALUE) ** (power / 2)
-    return np.asarray((vectors * scales) @ vectors.T)
-
-
-def _importances(
-    moment: NDArray[np.float64],
-    components: NDArray[np.float64],
-    variances: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    squared = np.einsum("ij,jk,ik->i", components, moment, components, optimize=True)
-    importances = np.maximum(squared, 0) * variances
-    total = importances.sum()
-    if not total > 0:
-        return np.full(len(variances), 1 / len(variances))
-    return np.asarray(importances / total)
-
-
-def _variances(X: Any, weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weighted variance of each column."""
-    if sparse.issparse(X):
-        wide = X.astype(np.float64, copy=False)
-        return np.asarray(mean_variance_axis(wide, axis=0, weights=weight)[1])
-    mean = np.average(X, axis=0, weights=weight)
-    return np.asarray(np.average((X - mean) ** 2, axis=0, weights=weight))
-
-
-def _scale_columns(X: Any, scale: NDArray[Any]) -> Any:
-    if not sparse.issparse(X):
-        return X * scale
-    scaled = X.copy()
-    scaled.data *= scale[X.indices]
-    return scaled
