@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from localsvm._checks import (
-    NOT_FINITE,
     check_parameters,
     check_rows,
     check_sample_weight,
-    level_of_caller,
     unchanged_on_failure,
     warn_if_unscaled,
 )
@@ -43,7 +39,6 @@ from localsvm.estimators._views import ViewMixin
 from localsvm.exceptions import DataError
 from localsvm.passes import Content
 from localsvm.rows import Rows
-from localsvm.solvers import Status
 
 
 class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
@@ -352,48 +347,3 @@ def winning_labels(classes: NDArray[Any], scores: NDArray[Any]) -> NDArray[Any]:
     """Labels that decision values stand for, ``classes[0]`` and the first at a tie."""
     winner = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
     return np.asarray(classes[winner])
-
-
-class Solution(Protocol):
-    """What a solver tells of how its problems ended."""
-
-    @property
-    def n_problems(self) -> int: ...
-    @property
-    def shortfall(self) -> str: ...
-    def count(self, status: Status) -> int: ...
-
-
-def check_solution(solution: Solution, estimator: Any) -> None:
-    """Raise if the numbers overflowed; warn once if something came before ``tol``."""
-    if solution.count(Status.not_finite):
-        raise DataError(NOT_FINITE)
-    counts = [
-        (solution.count(status), where)
-        for status, where in (
-            (Status.max_iter, f"at {_steps(getattr(estimator, 'max_iter', None))}"),
-            (Status.max_time, f"at max_time={getattr(estimator, 'max_time', None)}"),
-            (Status.stalled, "where rounding allows no progress"),
-        )
-    ]
-    stops = [(count, where) for count, where in counts if count]
-    if not stops:
-        return
-    (count, where), *others = stops
-    where += "".join(f", {more} {place}" for more, place in others)
-    remedy = "raise tol" if solution.count(Status.stalled) else "allow more"
-    warnings.warn(
-        f"{count} of {solution.n_problems} problems stopped {where} "
-        f"({solution.shortfall}, tol={estimator.tol}). Scale the features, lower C, or "
-        f"{remedy}.",
-        ConvergenceWarning,
-        stacklevel=level_of_caller(),
-    )
-
-
-def _steps(max_iter: Any) -> str:
-    """Name the limit of the steps."""
-    if max_iter is None:
-        return "the iteration limit"
-    generous = " (ten million steps, or 100 per row)" if max_iter == -1 else ""
-    return f"max_iter={max_iter}{generous}"

@@ -28,8 +28,9 @@ from localsvm.estimators._additive.fit import (
 from localsvm.estimators._additive.model import AdditiveModel
 from localsvm.estimators._additive.rows import BinnedRows, bin_rows
 from localsvm.estimators._additive.search import choose_penalty
-from localsvm.estimators._base import BaseLocalClassifier, check_solution
+from localsvm.estimators._base import BaseLocalClassifier
 from localsvm.estimators._categorical import categorical_mask
+from localsvm.estimators._endings import check_solution
 from localsvm.rows import Rows
 from localsvm.solvers import RunLimits
 

@@ -20,7 +20,7 @@ from localsvm._checks import (
 )
 from localsvm._clock import StageClock
 from localsvm.cluster import neighborhood_sizes
-from localsvm.estimators._base import check_solution
+from localsvm.estimators._endings import check_solution
 from localsvm.estimators._local.base import BaseLocalSVC
 from localsvm.estimators._local.fit import (
     Gamma,

@@ -22,7 +22,8 @@ from localsvm._checks import (
 )
 from localsvm._clock import StageClock
 from localsvm.engine import Blocks
-from localsvm.estimators._base import BaseLocalClassifier, check_solution
+from localsvm.estimators._base import BaseLocalClassifier
+from localsvm.estimators._endings import check_solution
 from localsvm.estimators._reduced.blocks import look_at_block, sum_diagonal
 from localsvm.estimators._reduced.fit import fit_reduced
 from localsvm.estimators._reduced.master import memory_of_blocks

@@ -195,11 +195,10 @@ class StagedSVC(BaseStagedSVC):
     by a quarter of a standard error; one term alone is taken if it makes fewer errors
     than the sum by two.
 
-    Choice of a switch: below 10,000 rows by 5-fold cross-validation; above on 16,000
-    rows, on 40,000 where two candidates are close, and on all rows again for penalty,
-    width and threshold. Quantiles and a metric have to win by one standard error of the
-    difference in errors, more components and a threshold of ``inf`` by two; penalties,
-    widths and the second stage by half of one.
+    Choice of a switch: below 10,000 rows by 3-fold cross-validation; above on 16,000
+    rows, and on all rows again for penalty, width and threshold. Quantiles and a metric
+    have to win by one standard error of the difference in errors, more components and a
+    threshold of ``inf`` by two; penalties, widths and the second stage by half of one.
 
     Cost: near linear in the number of rows, above 10,000 rows for a sum and 20,000 for
     a switch; below, at most that of kernel SVMs of all rows. Prediction takes a look-up

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -180,6 +181,8 @@ class StageOptions:
         Columns that hold categories.
     clock : StageClock
     sizes : StageSizes
+    cancel : threading.Event or None
+        Ends what runs on another thread when it is set.
     """
 
     seed: int
@@ -190,6 +193,7 @@ class StageOptions:
     categorical: NDArray[np.bool_] | None = None
     clock: StageClock = field(default_factory=StageClock)
     sizes: StageSizes = field(default_factory=StageSizes)
+    cancel: threading.Event | None = None
 
     @property
     def n_passes(self) -> int:
@@ -203,8 +207,9 @@ class StageOptions:
 
     @property
     def is_late(self) -> bool:
-        """Whether the time is over."""
-        return self.clock.remaining() == 0
+        """Whether the time is over, or nobody waits for the result."""
+        cancelled = self.cancel is not None and self.cancel.is_set()
+        return cancelled or self.clock.remaining() == 0
 
     @property
     def time_left(self) -> float | None:

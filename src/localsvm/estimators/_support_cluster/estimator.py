@@ -26,7 +26,7 @@ from localsvm._clock import StageClock
 from localsvm._ranges import exact_range
 from localsvm.cluster import GaussianSummary, class_clusterer
 from localsvm.engine import Block, Blocks
-from localsvm.estimators._base import check_solution
+from localsvm.estimators._endings import check_solution
 from localsvm.estimators._support_cluster.base import BaseSupportCluster
 from localsvm.estimators._support_cluster.fit import (
     MAX_STEPS,

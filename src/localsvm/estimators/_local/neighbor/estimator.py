@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from localsvm._clock import StageClock
 from localsvm._threads import effective_n_jobs
 from localsvm.cluster import find_neighbors, fit_search, make_search, neighborhood_sizes
-from localsvm.estimators._base import check_solution
+from localsvm.estimators._endings import check_solution
 from localsvm.estimators._local.base import BaseKernelClassifier
 from localsvm.estimators._local.fit import Gamma, LocalOptions, RowScale, kernel_of
 from localsvm.rows import Rows, stored_as

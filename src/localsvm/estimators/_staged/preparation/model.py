@@ -120,12 +120,10 @@ class Preparation:
         scaling: str,
         n_components: int | None,
         seed: int,
-        categorical: NDArray[np.bool_] | None = None,
+        columns: ColumnCode | None = None,
     ) -> Preparation:
         """Learn from the first rows, which are in random order, by sample weights."""
-        columns = None
-        if not sparse.issparse(rows.X):
-            columns = ColumnCode.learn(rows, categorical)
+        if columns is not None:
             rows = replace(rows, X=columns.apply(rows.X))
         numeric = _many_valued(rows.X)
         rows = rows.take(np.arange(min(_SAMPLED_ROWS, rows.X.shape[0])))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +15,10 @@ from localsvm.estimators._additive import (
     fit_additive,
     learn_bins,
 )
-from localsvm.estimators._base import check_solution
+from localsvm.estimators._endings import check_solution
 from localsvm.estimators._regional import RegionalFit
 from localsvm.estimators._staged.preparation import ColumnCode, Preparation
-from localsvm.estimators._staged.preparation.learn import learn_preparation
+from localsvm.estimators._staged.preparation.learn import Preparations
 from localsvm.estimators._staged.setting import KernelTerm, StagedSetting, StageOptions
 from localsvm.estimators._staged.sum.model import RegionAnswer, SumModel, SumTerm
 from localsvm.estimators._staged.sum.terms import (
@@ -193,11 +192,12 @@ class _Maps:
 
     def __init__(self, rows: Rows, options: StageOptions) -> None:
         self._rows, self._options = rows, options
+        self._preparations = Preparations(rows, options)
         self._known: dict[RowMap, tuple[Preparation, Rows]] = {}
 
     def of(self, how: RowMap) -> tuple[Preparation, Rows]:
         if how not in self._known:
-            preparation: Any = learn_preparation(self._rows, how, self._options)
+            preparation = self._preparations.learn(how, self._options)
             X = preparation.apply(self._rows.X, self._options.n_jobs)
             self._known[how] = preparation, replace(self._rows, X=X)
         return self._known[how]

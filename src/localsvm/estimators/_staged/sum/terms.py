@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from localsvm._threads import effective_n_jobs
 from localsvm.estimators._additive import AdditiveSettings
@@ -66,6 +67,11 @@ class CellTerm:
 Term = AdditiveTerm | RegionTerm | CellTerm
 
 
+def is_prepared(term: Term) -> TypeGuard[RegionTerm | CellTerm]:
+    """Whether a term sees prepared rows; the additive one sees them as they are."""
+    return not isinstance(term, AdditiveTerm)
+
+
 def terms_of(setting: StagedSetting) -> dict[str, Term]:
     """Terms that a setting could add, in the order of ``TERMS``."""
     rows, cell_size = RowMap.of(setting), setting.cell_size
@@ -93,5 +99,6 @@ def additive_limits(options: StageOptions) -> RunLimits:
         tol=min(options.tol, _ADDITIVE_TOL),
         max_iter=_NEWTON_STEPS,
         n_threads=effective_n_jobs(options.n_jobs),
+        cancel=options.cancel,
         deadline=options.clock.deadline,
     )

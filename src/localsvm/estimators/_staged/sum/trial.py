@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from localsvm.estimators._additive import AdditiveFit, fit_additive
-from localsvm.estimators._staged.preparation.learn import learn_preparation
+from localsvm.estimators._regional import RegionalFit
+from localsvm.estimators._staged.jobs import Job, run_jobs
+from localsvm.estimators._staged.preparation.learn import (
+    Preparations,
+    prepare_single,
+)
 from localsvm.estimators._staged.setting import SecondGrid, StageOptions
 from localsvm.estimators._staged.sum.fit import bin_columns
 from localsvm.estimators._staged.sum.terms import (
@@ -22,6 +29,7 @@ from localsvm.estimators._staged.sum.terms import (
     Term,
     additive_limits,
     additive_settings,
+    is_prepared,
 )
 from localsvm.estimators._staged.terms.regions import fit_regions
 from localsvm.estimators._staged.terms.scores import score_kernels, stop_if_late
@@ -66,14 +74,16 @@ class SumTrial:
             parts = self._rows.take(train), self._rows.take(test)
             self._tried.append(_TriedFold(*parts, self._options))
         tried = self._tried[:n_folds]
-        for fold in tried:
-            fold.fit(terms)
+        for step in (_TriedFold.scalings, _TriedFold.fits):
+            run_jobs(
+                [job for fold in tried for job in step(fold, terms)], self._options
+            )
         return [np.concatenate([fold.known[term] for fold in tried]) for term in terms]
 
     def forget(self, rows: RowMap) -> None:
         """Free the rows of a preparation that lost."""
         for fold in self._tried:
-            fold.prepared.pop(rows, None)
+            fold.forget(rows)
 
 
 @dataclass(frozen=True)
@@ -88,31 +98,46 @@ class _TriedFold:
     """One fold, and the decisions of what was fitted to it so far."""
 
     def __init__(self, train: Rows, test: Rows, options: StageOptions) -> None:
-        self._train, self._test, self._options = train, test, options
+        self._train, self._test = train, test
+        self._preparations = Preparations(train, options)
+        self._prepared: dict[RowMap, tuple[Rows, Rows]] = {}
+        self._regions: dict[RowMap, RegionalFit] = {}
         self.known: dict[Term, Floats] = {}
-        self.prepared: dict[RowMap, tuple[Rows, Rows]] = {}
 
-    def fit(self, terms: Sequence[Term]) -> None:
-        """Fit the terms that are not known; those on the same rows share their work."""
-        missing = [term for term in dict.fromkeys(terms) if term not in self.known]
-        self._fit_additive([t for t in missing if isinstance(t, AdditiveTerm)])
-        regions: dict[RowMap, list[RegionTerm]] = defaultdict(list)
-        cells: dict[tuple[Any, ...], list[CellTerm]] = defaultdict(list)
-        for term in missing:
-            if isinstance(term, RegionTerm):
-                regions[term.rows].append(term)
-            elif isinstance(term, CellTerm):
-                key = term.rows, term.kernel.kernel, term.kernel.cell_size
-                cells[key].append(term)
-        for rows, of_regions in regions.items():
-            self._fit_regions(rows, of_regions)
-        for of_cells in cells.values():
-            self._fit_cells(of_cells)
+    def scalings(self, terms: Sequence[Term]) -> Iterator[Job]:
+        """Jobs that learn the scalings of the terms: metrics of one share its work."""
+        maps = {term.rows for term in self._missing(terms) if is_prepared(term)}
+        wanted: dict[tuple[str, int | None], list[RowMap]] = defaultdict(list)
+        for each in sorted(maps - set(self._prepared), key=repr):
+            wanted[each.scaling, each.n_components].append(each)
+        for same in wanted.values():
+            metric = any(each.gradient_metric is not None for each in same)
+            yield partial(self._learn_scaling, same[0], metric)
 
-    def _fit_additive(self, terms: list[AdditiveTerm]) -> None:
-        if not terms:
-            return
-        options = self._options
+    def fits(self, terms: Sequence[Term]) -> Iterator[Job]:
+        """Jobs that fit the terms that are not known; those on the same rows share."""
+        groups: dict[Any, list[Any]] = defaultdict(list)
+        for term in self._missing(terms):
+            groups[term.rows if is_prepared(term) else None].append(term)
+        for rows, own in groups.items():
+            if rows is None:
+                yield partial(self._fit_additive, own)
+            else:
+                yield partial(self._fit_prepared, rows, own)
+
+    def forget(self, rows: RowMap) -> None:
+        """Free the rows of a preparation that lost."""
+        self._prepared.pop(rows, None)
+        self._regions.pop(rows, None)
+
+    def _missing(self, terms: Sequence[Term]) -> list[Term]:
+        return [term for term in dict.fromkeys(terms) if term not in self.known]
+
+    def _learn_scaling(self, how: RowMap, metric: bool, options: StageOptions) -> None:
+        self._preparations.learn_scaling(how, options, metric=metric)
+        stop_if_late(options)
+
+    def _fit_additive(self, terms: list[AdditiveTerm], options: StageOptions) -> None:
         bins, binned = bin_columns(self._train, options)
         queries = bins.encode(self._test.X, options.n_jobs)
         fit: AdditiveFit | None = None
@@ -122,17 +147,33 @@ class _TriedFold:
             stop_if_late(options)
             self.known[term] = fit.model.decide_codes(queries, options.n_jobs)
 
-    def _fit_regions(self, rows: RowMap, terms: list[RegionTerm]) -> None:
-        train, test = self._prepare(rows)
+    def _fit_prepared(
+        self, rows: RowMap, terms: list[RegionTerm | CellTerm], options: StageOptions
+    ) -> None:
+        self._fit_regions([t for t in terms if isinstance(t, RegionTerm)], options)
+        cells: dict[tuple[str, int | None], list[CellTerm]] = defaultdict(list)
+        for term in terms:
+            if isinstance(term, CellTerm):
+                cells[term.kernel.kernel, term.kernel.cell_size].append(term)
+        for of_cells in cells.values():
+            self._fit_cells(of_cells, options)
+
+    def _fit_regions(self, terms: list[RegionTerm], options: StageOptions) -> None:
+        if not terms:
+            return
+        rows = terms[0].rows
+        train, test = self._prepare(rows, options)
         terms = sorted(terms, key=lambda each: each.C)
-        fits = fit_regions(train, [term.C for term in terms], self._options)
+        penalties = [term.C for term in terms]
+        fits = fit_regions(train, penalties, options, self._regions.get(rows))
         for term, (fit, _) in zip(terms, fits, strict=True):
-            stop_if_late(self._options)
-            decisions = fit.decide(test.X, self._options.n_jobs)
+            stop_if_late(options)
+            self._regions[rows] = fit
+            decisions = fit.decide(test.X, options.n_jobs)
             self.known[term] = decisions.astype(np.float64)
 
-    def _fit_cells(self, terms: list[CellTerm]) -> None:
-        train, test = self._prepare(terms[0].rows)
+    def _fit_cells(self, terms: list[CellTerm], options: StageOptions) -> None:
+        train, test = self._prepare(terms[0].rows, options)
         kernel = terms[0].kernel
         grid = SecondGrid(
             kernel.cell_size,
@@ -140,27 +181,21 @@ class _TriedFold:
             sorted({term.kernel.C for term in terms}),
             kernel.kernel,
         )
-        scores = score_kernels(
-            Rows.joined([train, test]), train.n_rows, grid, self._options
-        )
-        stop_if_late(self._options)
-        place = 0
-        for factor in grid.gamma_factors:
-            for C in grid.penalties:
-                known = replace(kernel, gamma_factor=factor, C=C)
-                term = CellTerm(terms[0].rows, known)
-                self.known[term] = np.asarray(scores[place], dtype=np.float64)
-                place += 1
+        scores = score_kernels(Rows.joined([train, test]), train.n_rows, grid, options)
+        stop_if_late(options)
+        settings = product(grid.gamma_factors, grid.penalties)
+        for (factor, C), own in zip(settings, scores, strict=True):
+            term = CellTerm(terms[0].rows, replace(kernel, gamma_factor=factor, C=C))
+            self.known[term] = np.asarray(own, dtype=np.float64)
 
-    def _prepare(self, how: RowMap) -> tuple[Rows, Rows]:
+    def _prepare(self, how: RowMap, options: StageOptions) -> tuple[Rows, Rows]:
         """Training and held-out rows, prepared."""
-        if how not in self.prepared:
-            preparation = learn_preparation(self._train, how, self._options)
-            stop_if_late(self._options)
-            n_jobs = self._options.n_jobs
+        if how not in self._prepared:
+            preparation = self._preparations.learn(how, options)
+            stop_if_late(options)
             train, test = (
-                replace(rows, X=preparation.apply(rows.X, n_jobs))
+                prepare_single(preparation, rows, options)
                 for rows in (self._train, self._test)
             )
-            self.prepared[how] = train, test
-        return self.prepared[how]
+            self._prepared[how] = train, test
+        return self._prepared[how]

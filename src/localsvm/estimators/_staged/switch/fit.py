@@ -14,7 +14,7 @@ from localsvm.estimators._regional import (
     margins,
     unseen_decisions,
 )
-from localsvm.estimators._staged.preparation.learn import learn_preparation
+from localsvm.estimators._staged.preparation.learn import Preparations
 from localsvm.estimators._staged.setting import (
     HardRows,
     KernelTerm,
@@ -109,7 +109,7 @@ def fit_switch(
     clock = options.clock
     rows = rows if len(index) == rows.n_rows else rows.take(index)
     with clock.stage("prepare"):
-        preparation = learn_preparation(rows, setting, options)
+        preparation = Preparations(rows, options).learn(setting, options)
         rows = replace(rows, X=preparation.apply(rows.X, options.n_jobs))
     with clock.stage("first"):
         (first,) = fit_first(rows, (setting.C,), options)

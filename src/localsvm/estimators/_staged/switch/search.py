@@ -25,16 +25,15 @@ from localsvm.estimators._staged.setting import (
     StagedSetting,
     StageOptions,
 )
-from localsvm.estimators._staged.switch.trial import Trial
+from localsvm.estimators._staged.switch.trial import Trial, TrialRows
 from localsvm.estimators._staged.terms.scores import OutOfTimeError
 from localsvm.rows import Fold, Rows, held_out_first, stratified_folds
 
 FEWEST_ROWS_TO_HOLD_OUT = 10_000
 
-_N_FOLDS, _FIRST_FOLDS = 5, 2
-_TRIAL_ROWS = (16_000, 40_000)
+_N_FOLDS, _FIRST_FOLDS = 3, 2
+_TRIAL_ROWS = 16_000
 _TRIAL_SHARE = 0.3
-_FULL = len(_TRIAL_ROWS)
 _FULL_SHARE = 0.2
 _MOST_HELD_OUT = 10_000
 # Values of width and penalty that are tried at first.
@@ -78,11 +77,12 @@ class _Search:
     evaluations: list[Evaluation] = field(default_factory=list)
     unanswered: list[str] = field(default_factory=list)
     _trials: dict[tuple[Any, ...], Trial] = field(default_factory=dict)
+    _rows: dict[bool, TrialRows] = field(default_factory=dict)
 
     def run(self) -> StagedSetting:
         """Choose preparation, penalties and widths; look at full size again."""
         best = self.grid.plain()
-        if not self._folds(0)[1]:
+        if not self._trial_rows(full=False).folds:
             return best
         for question in ("scaling", "n_components", "gradient_metric"):
             best = self._choose_preparation(question, best)
@@ -123,16 +123,16 @@ class _Search:
     def _wins(
         self, question: str, best: StagedSetting, challenger: StagedSetting
     ) -> bool:
-        """Whether the challenger is better; on more rows if it is close."""
+        """Whether the challenger is better; on more folds if it is close."""
         if self._out_of_time(question):
             return False
         needed = _needed_of(question, getattr(challenger, question))
         lead = 0.0
         with self._as_far_as_time_allows(question):
-            for rung, n_folds in self._levels:
+            for n_folds in self._levels:
                 old, new = (
                     self._evaluate(
-                        question, self.grid.plain_variants(setting), rung, n_folds
+                        question, self.grid.plain_variants(setting), n_folds=n_folds
                     )
                     for setting in (best, challenger)
                 )
@@ -142,11 +142,9 @@ class _Search:
         return lead > needed
 
     @property
-    def _levels(self) -> list[tuple[int, int]]:
-        """Rungs and folds at which candidates are compared, as long as it is close."""
-        if not self._holds_out:
-            return [(0, _FIRST_FOLDS), (0, _N_FOLDS)]
-        return [(0, 1), (1, 1)] if self.rows.n_rows > _TRIAL_ROWS[0] else [(0, 1)]
+    def _levels(self) -> tuple[int, ...]:
+        """Folds on which candidates are compared, as long as it is close."""
+        return (1,) if self._holds_out else (_FIRST_FOLDS, _N_FOLDS)
 
     def _choose_penalty(self, best: StagedSetting) -> StagedSetting:
         """Penalty of the first stage: by both stages, near ties by the first alone."""
@@ -156,7 +154,7 @@ class _Search:
         with self._as_far_as_time_allows("C"):
             for C in self.grid.C:
                 settings = self.grid.with_thresholds(replace(best, C=C))
-                evaluations[C] = self._evaluate("C", settings, 0)
+                evaluations[C] = self._evaluate("C", settings)
         if not evaluations:
             return best
         answers = {C: tried.wrong[tried.best()] for C, tried in evaluations.items()}
@@ -175,32 +173,31 @@ class _Search:
         best = self._ask(
             "kernel",
             best,
-            0,
             gamma_factor=self.grid.gamma_factor[: _N_FIRST["gamma_factor"]],
             kernel_C=self.grid.kernel_C[: _N_FIRST["kernel_C"]],
         )
         for name, n_first in _N_FIRST.items():
             last, *more = getattr(self.grid, name)[n_first - 1 :] or (None,)
             if more and getattr(best, name) == last:
-                best = self._ask("kernel", best, 0, **{name: (last, *more)})
+                best = self._ask("kernel", best, full=False, **{name: (last, *more)})
         return self._choose_cells(best)
 
     def _choose_cells(self, best: StagedSetting) -> StagedSetting:
         """Decide how the hard rows are cut: the fit takes it as it was tried."""
         if best.cell_size != "auto" or self._out_of_time("cells"):
             return best
-        cell_size = self._trial(best, 0).cell_size(best)
+        cell_size = self._trial(best).cell_size(best)
         if cell_size is None:
             return replace(best, cell_size=None)
         best = replace(best, cell_size=cell_size)
-        return self._ask("cells", best, 0, cell_size=self.grid.cell_size)
+        return self._ask("cells", best, cell_size=self.grid.cell_size)
 
     def _confirm(self, best: StagedSetting) -> StagedSetting:
         """At full size: whether more rows bear more, and whether stage two pays."""
         return self._ask(
             "confirm",
             best,
-            _FULL,
+            full=True,
             C=_with_next(sorted(self.grid.C), best.C),
             gamma_factor=_with_next(self.grid.gamma_factor, best.gamma_factor),
         )
@@ -209,7 +206,8 @@ class _Search:
         self,
         question: str,
         best: StagedSetting,
-        rung: int,
+        *,
+        full: bool = False,
         **values: Sequence[Any],
     ) -> StagedSetting:
         """Best setting for all combinations of the values, and of the thresholds."""
@@ -223,7 +221,7 @@ class _Search:
         if len(settings) == 1 or self._out_of_time(question):
             return best if len(settings) > 1 else settings[0]
         with self._as_far_as_time_allows(question):
-            evaluation = self._evaluate(question, settings, rung)
+            evaluation = self._evaluate(question, settings, full)
             best = evaluation.settings[evaluation.best(best)]
         return best
 
@@ -231,14 +229,14 @@ class _Search:
         self,
         question: str,
         settings: list[StagedSetting],
-        rung: int,
+        full: bool = False,
         n_folds: int = _N_FOLDS,
     ) -> Evaluation:
         """Held-out errors of settings with one preparation."""
         start = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            trial = self._trial(settings[0], rung)
+            trial = self._trial(settings[0], full)
             wrong = trial.wrong(settings, n_folds)
         evaluation = Evaluation(
             question,
@@ -252,25 +250,31 @@ class _Search:
         self.evaluations.append(evaluation)
         return evaluation
 
-    def _trial(self, setting: StagedSetting, rung: int) -> Trial:
-        key = (setting.scaling, setting.n_components, setting.gradient_metric, rung)
+    def _trial(self, setting: StagedSetting, full: bool = False) -> Trial:
+        key = (setting.scaling, setting.n_components, setting.gradient_metric, full)
         if key not in self._trials:
-            rows, folds = self._folds(rung)
+            rows = self._trial_rows(full)
             # Of the rows that are trained on: the fit has to do as the trial did.
-            options = self.options.for_share(len(folds[0][0]) / self.rows.n_rows)
-            self._trials[key] = Trial(rows, folds, setting, options)
+            n_train = len(rows.folds[0][0])
+            options = self.options.for_share(n_train / self.rows.n_rows)
+            self._trials[key] = Trial(rows, setting, options)
         return self._trials[key]
 
-    def _folds(self, rung: int) -> tuple[Rows, list[Fold]]:
-        """Rows of a rung, cut into folds or into a trained and a held-out part."""
+    def _trial_rows(self, full: bool) -> TrialRows:
+        """Rows in folds, or in a trained and a held-out part; ``full`` takes all."""
+        if full not in self._rows:
+            self._rows[full] = TrialRows(*self._folds(full), self.options)
+        return self._rows[full]
+
+    def _folds(self, full: bool) -> tuple[Rows, list[Fold]]:
         class_index = self.rows.class_index
         if not self._holds_out:
             return self.rows, stratified_folds(class_index, _N_FOLDS)
         n_rows = self.rows.n_rows
-        if rung == _FULL:
+        if full:
             n_test = min(int(_FULL_SHARE * n_rows), _MOST_HELD_OUT)
         else:
-            n_rows = min(n_rows, _TRIAL_ROWS[rung])
+            n_rows = min(n_rows, _TRIAL_ROWS)
             n_test = int(_TRIAL_SHARE * n_rows)
         folds = held_out_first(class_index, n_rows, n_test)
         return self.rows.take(np.arange(n_rows)), folds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -10,16 +11,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm.estimators._regional import confidences
-from localsvm.estimators._staged.preparation.learn import learn_preparation
+from localsvm.estimators._staged.jobs import run_jobs
+from localsvm.estimators._staged.preparation.learn import (
+    Preparations,
+    prepare_single,
+)
 from localsvm.estimators._staged.setting import (
     HardRows,
     SecondGrid,
     StagedSetting,
     StageOptions,
+    StageSizes,
 )
 from localsvm.estimators._staged.switch.fit import fit_first
 from localsvm.estimators._staged.terms.scores import score_kernels, stop_if_late
 from localsvm.rows import Fold, Rows
+
+
+class TrialRows:
+    """Rows that are cut into folds; what their preparations share is learned once.
+
+    Parameters
+    ----------
+    rows : Rows
+    folds : list of Fold
+    options : StageOptions
+    """
+
+    def __init__(self, rows: Rows, folds: list[Fold], options: StageOptions) -> None:
+        self.rows, self.folds = rows, folds
+        self._options = options
+        self._taken: list[_FoldRows] = []
+
+    def first(self, n_folds: int) -> list[_FoldRows]:
+        """Rows of the first folds."""
+        for train, test in self.folds[len(self._taken) : n_folds]:
+            own = self.rows.take(train)
+            maps = Preparations(own, self._options)
+            self._taken.append(_FoldRows(own, self.rows.take(test), maps))
+        return self._taken[:n_folds]
+
+
+@dataclass(frozen=True)
+class _FoldRows:
+    """Rows that are trained on and held out, before any preparation."""
+
+    train: Rows
+    test: Rows
+    preparations: Preparations
 
 
 class Trial:
@@ -27,43 +66,36 @@ class Trial:
 
     Parameters
     ----------
-    rows : Rows
-    folds : list of Fold
+    rows : TrialRows
     setting : StagedSetting
         Whose preparation is used.
     options : StageOptions
     """
 
     def __init__(
-        self,
-        rows: Rows,
-        folds: list[Fold],
-        setting: StagedSetting,
-        options: StageOptions,
+        self, rows: TrialRows, setting: StagedSetting, options: StageOptions
     ) -> None:
-        self._rows, self._folds = rows, folds
-        self._setting, self._options = setting, options
+        self._rows, self._setting, self._options = rows, setting, options
         self._tried: list[_TrialFold] = []
 
     @property
     def n_rows(self) -> int:
         """Rows that are trained on or held out."""
-        return self._rows.n_rows
+        return self._rows.rows.n_rows
 
     def weight(self, n_folds: int) -> NDArray[np.float64]:
         """Weights of the held-out rows of the first folds."""
         return np.concatenate(
-            [self._rows.penalty_weight[test] for _, test in self._folds[:n_folds]]
+            [fold.test.penalty_weight for fold in self._rows.first(n_folds)]
         )
 
     def wrong(self, settings: list[StagedSetting], n_folds: int) -> NDArray[np.bool_]:
         """Whether each setting is wrong on each held-out row of the first folds."""
-        for train, test in self._folds[len(self._tried) : n_folds]:
-            fold = self._rows.take(train), self._rows.take(test)
-            self._tried.append(_TrialFold(*fold, self._setting, self._options))
-        return np.concatenate(
-            [fold.wrong(settings) for fold in self._tried[:n_folds]], axis=1
-        )
+        for fold in self._rows.first(n_folds)[len(self._tried) :]:
+            self._tried.append(_TrialFold(fold, self._setting, self._options.sizes))
+        tried = self._tried[:n_folds]
+        run_jobs([partial(fold.fit, settings) for fold in tried], self._options)
+        return np.concatenate([fold.wrong(settings) for fold in tried], axis=1)
 
     def cell_size(self, setting: StagedSetting) -> int | None:
         """Rows of a cell of the second stage that was tried; None is one model."""
@@ -74,24 +106,36 @@ class _TrialFold:
     """One fold, and the errors of what was fitted to it so far."""
 
     def __init__(
-        self, train: Rows, test: Rows, setting: StagedSetting, options: StageOptions
+        self, rows: _FoldRows, setting: StagedSetting, sizes: StageSizes
     ) -> None:
-        preparation = learn_preparation(train, setting, options)
-        stop_if_late(options)
-        self._options = options
-        self._train = replace(train, X=preparation.apply(train.X, options.n_jobs))
-        self._test = replace(test, X=preparation.apply(test.X, options.n_jobs))
+        self._rows, self._setting, self._sizes = rows, setting, sizes
+        self._prepared: tuple[Rows, Rows] | None = None
         self._first: dict[float, _FirstAnswers] = {}
         self._second: dict[tuple[Any, ...], NDArray[np.bool_]] = {}
 
+    def fit(self, settings: list[StagedSetting], options: StageOptions) -> None:
+        """Fit what is not known of the settings."""
+        self._fit_first(settings, options)
+        self._fit_second(settings, options)
+
     def wrong(self, settings: list[StagedSetting]) -> NDArray[np.bool_]:
-        self._fit_first(settings)
-        self._fit_second(settings)
         return np.array([self._wrong_of(setting) for setting in settings])
 
     def hard_rows(self, setting: StagedSetting) -> HardRows:
         margin = self._first[setting.C].margin
-        return self._options.sizes.hard_rows(margin, setting.cell_size)
+        return self._sizes.hard_rows(margin, setting.cell_size)
+
+    def _prepare(self, options: StageOptions) -> tuple[Rows, Rows]:
+        """Training and held-out rows, prepared."""
+        if self._prepared is None:
+            preparation = self._rows.preparations.learn(self._setting, options)
+            stop_if_late(options)
+            train, test = (
+                prepare_single(preparation, rows, options)
+                for rows in (self._rows.train, self._rows.test)
+            )
+            self._prepared = train, test
+        return self._prepared
 
     def _wrong_of(self, setting: StagedSetting) -> NDArray[np.bool_]:
         first = self._first[setting.C]
@@ -100,25 +144,27 @@ class _TrialFold:
         second = self._second[self._second_key(setting)]
         return np.where(first.confidence <= setting.threshold, second, first.wrong)
 
-    def _fit_first(self, settings: list[StagedSetting]) -> None:
+    def _fit_first(self, settings: list[StagedSetting], options: StageOptions) -> None:
         Cs = sorted({setting.C for setting in settings} - set(self._first))
         if not Cs:
             return
-        stages = fit_first(self._train, Cs, self._options)
-        stop_if_late(self._options)
+        train, test = self._prepare(options)
+        stages = fit_first(train, Cs, options)
+        stop_if_late(options)
         for C, stage in zip(Cs, stages, strict=True):
-            decisions = stage.fit.decide(self._test.X, self._options.n_jobs)
+            decisions = stage.fit.decide(test.X, options.n_jobs)
             self._first[C] = _FirstAnswers(
-                _wrong(decisions, self._test), confidences(decisions), stage.margin
+                _wrong(decisions, test), confidences(decisions), stage.margin
             )
 
-    def _fit_second(self, settings: list[StagedSetting]) -> None:
+    def _fit_second(self, settings: list[StagedSetting], options: StageOptions) -> None:
         """Fit what is missing; settings on the same rows share kernel matrices."""
         missing: dict[tuple[Any, ...], list[StagedSetting]] = {}
         for setting in settings:
             key = self._second_key(setting)
             if setting.threshold > 0 and key not in self._second:
                 missing.setdefault(key[:-2], []).append(setting)
+        train, test = self._prepare(options)
         for group in missing.values():
             hard = self.hard_rows(group[0])
             grid = SecondGrid(
@@ -126,15 +172,15 @@ class _TrialFold:
                 sorted({setting.gamma_factor for setting in group}),
                 sorted({setting.kernel_C for setting in group}),
             )
-            rows = Rows.joined([self._train.take(hard.index), self._test])
-            scores = score_kernels(rows, len(hard.index), grid, self._options)
-            stop_if_late(self._options)
+            rows = Rows.joined([train.take(hard.index), test])
+            scores = score_kernels(rows, len(hard.index), grid, options)
+            stop_if_late(options)
             pairs = product(grid.gamma_factors, grid.penalties)
             for (gamma_factor, kernel_C), decisions in zip(pairs, scores, strict=True):
                 setting = replace(
                     group[0], gamma_factor=gamma_factor, kernel_C=kernel_C
                 )
-                wrong = _wrong(decisions, self._test)
+                wrong = _wrong(decisions, test)
                 self._second[self._second_key(setting)] = wrong
 
     def _second_key(self, setting: StagedSetting) -> tuple[Any, ...]:

@@ -14,7 +14,7 @@ from localsvm._checks import check_squares
 from localsvm._clock import StageClock
 from localsvm._seeds import draw_seed
 from localsvm.cluster import neighborhood_sizes
-from localsvm.estimators._base import check_solution
+from localsvm.estimators._endings import check_solution
 from localsvm.estimators._local import (
     LocalFit,
     LocalOptions,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from localsvm._clock import StageClock
 from localsvm.cluster import SampledKMeans
-from localsvm.estimators._base import check_solution
+from localsvm.estimators._endings import check_solution
 from localsvm.estimators._regional import (
     ClusteredSVC,
     FitOptions,
@@ -26,15 +25,34 @@ _CLUSTERED_ROWS, _CLUSTERED_ROWS_PER_REGION, _CLUSTER_ITERATIONS = 10_000, 20, 1
 
 
 def fit_regions(
-    rows: Rows, Cs: Sequence[float], options: StageOptions
+    rows: Rows,
+    Cs: Sequence[float],
+    options: StageOptions,
+    start: RegionalFit | None = None,
 ) -> Iterator[tuple[RegionalFit, dict[str, float]]]:
     """Fit soft regions for ascending penalties, each from the one before.
 
-    Yields each fit, and the seconds so far by stage.
+    Yields each fit, and the seconds so far by stage. ``start`` is a fit of the same
+    rows, whose regions are used again.
     """
+    clock = StageClock(options.clock.remaining())
+    for C in Cs:
+        start = solve_region_rows(rows, C, options, start, clock)
+        check_solution(start.solution, options)
+        yield start, clock.seconds
+
+
+def solve_region_rows(
+    rows: Rows,
+    C: float,
+    options: StageOptions,
+    start: RegionalFit | None = None,
+    clock: StageClock | None = None,
+) -> RegionalFit:
+    """Fit soft regions for one penalty; its solution may have stopped early."""
     n_regions = _n_regions(rows, options)
     settings = RegionalSettings(
-        Cs[0],
+        C,
         n_regions=n_regions,
         clusterer=_clusterer(n_regions, options),
         joint=rows.n_classes > 2,
@@ -44,13 +62,10 @@ def fit_regions(
         tol=options.tol,
         max_iter=options.n_passes,
         n_jobs=options.n_jobs,
-        clock=StageClock(options.clock.remaining()),
+        clock=clock or StageClock(options.clock.remaining()),
+        cancel=options.cancel,
     )
-    fit = None
-    for C in Cs:
-        fit = fit_regional(rows, replace(settings, C=C), run, start=fit)
-        check_solution(fit.solution, options)
-        yield fit, run.clock.seconds
+    return fit_regional(rows, settings, run, start=start)
 
 
 def region_estimator(rows: Rows, C: float, options: StageOptions) -> ClusteredSVC:
