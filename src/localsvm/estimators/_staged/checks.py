@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from localsvm._checks import level_of_caller
 from localsvm.estimators._staged.evaluation import Choice
+from localsvm.estimators._staged.setting import StageOptions
 from localsvm.estimators._staged.sum.fit import SumFit
 from localsvm.estimators._staged.switch.fit import SwitchFit
 from localsvm.exceptions import DataError
@@ -65,21 +66,24 @@ def check_storage(estimator: Any, X: Any) -> None:
 
 
 def warn_of_time(
-    max_time: float | None, choice: Choice, fit: SwitchFit | SumFit, rows: Rows
+    options: StageOptions, choice: Choice, fit: SwitchFit | SumFit, rows: Rows
 ) -> None:
-    """Warn once if ``max_time`` was too short for anything."""
+    """Warn once if ``max_time`` was too short for anything, or Ctrl-C came first."""
+    is_interrupted = options.cancel is not None and options.cancel.is_set()
+    limit = "Ctrl-C" if is_interrupted else f"max_time={options.max_time}"
     missed = []
     if choice.unanswered:
+        was = "came too early" if is_interrupted else "was not enough"
         missed.append(
-            f"was not enough to choose {', '.join(choice.unanswered)}, whose first "
-            "values were taken"
+            f"{was} to choose {', '.join(choice.unanswered)}, whose first values were "
+            "taken"
         )
     if not fit.in_full:
         missed.append(f"allowed a quick fit of {len(fit.index)} of {rows.n_rows} rows")
     if missed:
         warnings.warn(
-            f"max_time={max_time} {', and '.join(missed)}. Allow more, or give the "
-            "parameters that were left open.",
+            f"{limit} {', and '.join(missed)}. Allow more, or give the parameters that "
+            "were left open.",
             ConvergenceWarning,
             stacklevel=level_of_caller(),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -128,6 +129,9 @@ class StagedSVC(BaseStagedSVC):
         Penalty of the additive term of a sum; None is a sum without it.
     laplace_C : float, None or "auto", default="auto"
         Penalty of the Laplace kernel of a sum; None is a sum without it.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        "keep" takes Ctrl-C for the end of the time: the fit ends with the best setting
+        and model so far, and says how far it got. A second Ctrl-C raises.
 
     Attributes
     ----------
@@ -182,8 +186,7 @@ class StagedSVC(BaseStagedSVC):
 
     See Also
     --------
-    AdditiveSVC, ClusteredSVC, LocalSVC : The terms.
-    GradientMetric : The metric.
+    AdditiveSVC, ClusteredSVC, LocalSVC, GradientMetric : What it is made of.
 
     Notes
     -----
@@ -255,6 +258,7 @@ class StagedSVC(BaseStagedSVC):
         max_iter: int | None = None,
         additive_C: float | str | None = "auto",
         laplace_C: float | str | None = "auto",
+        on_interrupt: str = "raise",
     ) -> None:
         self.join = join
         self.categorical_features = categorical_features
@@ -275,6 +279,7 @@ class StagedSVC(BaseStagedSVC):
         self.max_iter = max_iter
         self.additive_C = additive_C
         self.laplace_C = laplace_C
+        self.on_interrupt = on_interrupt
 
     def _check_parameters(self) -> None:
         check_parameters(
@@ -295,6 +300,7 @@ class StagedSVC(BaseStagedSVC):
             tol=real(0, closed="left"),
             max_iter=one_of(None) | integer(1),
             max_time=one_of(None) | real(0),
+            on_interrupt=one_of("raise", "keep"),
         )
 
     def _fit(self, rows: Rows) -> None:
@@ -314,7 +320,7 @@ class StagedSVC(BaseStagedSVC):
         self._store(fit, choice, options)
         if isinstance(fit, SwitchFit):
             self._store_stages(fit, rows, merged)
-        warn_of_time(self.max_time, choice, fit, merged.rows)
+        warn_of_time(options, choice, fit, merged.rows)
 
     def _options(self) -> StageOptions:
         return StageOptions(
@@ -326,6 +332,7 @@ class StagedSVC(BaseStagedSVC):
             self._categorical_mask(),
             StageClock(self.max_time),
             StageSizes(),
+            threading.Event() if self.on_interrupt == "keep" else None,
         )
 
     def _store(

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from localsvm._checks import level_of_caller
 from localsvm._clock import StageClock
+from localsvm.estimators._staged.jobs import keeping
 from localsvm.estimators._staged.setting import StagedSetting, StageOptions
 from localsvm.estimators._staged.sum.fit import SumFit, fit_sum
 from localsvm.estimators._staged.switch.fit import SwitchFit, fit_switch
@@ -33,7 +34,8 @@ def fit_staged(
     With a limit the first model is one of 2000 rows, whose cost is small and known. It
     is followed by one of all rows if the seconds so far promise that it ends in time,
     else by ones of four times as many. A model that the limit cut short is dropped:
-    half a solve can be worse than none, a smaller sample cannot.
+    half a solve can be worse than none, a smaller sample cannot. Where Ctrl-C keeps
+    what there is, that is the last such model; without a limit it is one of 2000 rows.
 
     Parameters
     ----------
@@ -43,20 +45,21 @@ def fit_staged(
     options : StageOptions
     """
     n_rows = rows.n_rows
-    if options.max_time is None:
-        return _fit(rows, np.arange(n_rows), setting, options)
+    if options.max_time is None and not options.is_late:
+        with keeping(options):
+            return _fit(rows, np.arange(n_rows), setting, options)
     n_fitted = min(n_rows, _FLOOR_ROWS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         fit, seconds = _timed_fit(rows, n_fitted, setting, _floor(options))
     fit = replace(fit, in_full=False)
-    while not fit.in_full:
+    while not (fit.in_full or options.is_late):
         n_next = n_rows
         if _foreseen(seconds, n_rows / n_fitted) >= _time_left(options):
             n_next = min(n_rows, _GROWTH * n_fitted)
         if _foreseen(seconds, n_next / n_fitted) >= _time_left(options):
             break
-        with warnings.catch_warnings(record=True) as caught:
+        with warnings.catch_warnings(record=True) as caught, keeping(options):
             warnings.simplefilter("always")
             larger, seconds = _timed_fit(rows, n_next, setting, options)
         if options.is_late:
@@ -94,6 +97,7 @@ def _floor(options: StageOptions) -> StageOptions:
         options,
         tol=max(options.tol, _FLOOR_TOL),
         max_iter=min(options.n_passes, _FLOOR_ITERATIONS),
+        cancel=None,
         clock=StageClock(seconds=options.clock.seconds),
     )
 

@@ -1,9 +1,10 @@
-"""Fits that do not depend on each other, side by side on threads."""
+"""How the work of a fit runs: side by side on threads, and what Ctrl-C leaves."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from localsvm._threads import (
@@ -14,6 +15,27 @@ from localsvm._threads import (
 from localsvm.estimators._staged.setting import StageOptions
 
 Job = Callable[[StageOptions], None]
+
+
+class OutOfTimeError(Exception):
+    """The time for the search is over; what is being tried has no result."""
+
+
+def stop_if_late(options: StageOptions) -> None:
+    """Leave what a solver may not have finished: half a fit says nothing."""
+    if options.is_late:
+        raise OutOfTimeError
+
+
+@contextmanager
+def keeping(options: StageOptions) -> Iterator[None]:
+    """Take Ctrl-C for the end of the time, if the fit keeps what it has then."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if options.cancel is None:
+            raise
+        options.cancel.set()
 
 
 def run_jobs(jobs: Sequence[Job], options: StageOptions) -> None:
@@ -30,6 +52,9 @@ def run_jobs(jobs: Sequence[Job], options: StageOptions) -> None:
     def run(job: Job) -> None:
         # The limit of OpenMP belongs to a thread.
         with single_threaded_libraries():
-            job(own)
+            try:
+                job(own)
+            except InterruptedError:  # a solver that was cancelled
+                raise OutOfTimeError from None
 
     map_in_threads(run, jobs, n_threads, cancel)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from localsvm.estimators._staged.evaluation import Choice
 from localsvm.estimators._staged.grid import Grid
+from localsvm.estimators._staged.jobs import keeping
 from localsvm.estimators._staged.setting import StageOptions
 from localsvm.estimators._staged.sum.search import choose_sum
 from localsvm.estimators._staged.switch.search import choose_switch
@@ -23,5 +24,7 @@ def choose(rows: Rows, grid: Grid, options: StageOptions) -> Choice:
     """
     if not grid.is_open:
         return Choice(grid.first())
-    choice = choose_sum(rows, grid, options) if grid.offers_sum else None
+    choice = None
+    with keeping(options):
+        choice = choose_sum(rows, grid, options) if grid.offers_sum else None
     return choice or choose_switch(rows, grid, options)

@@ -182,7 +182,8 @@ class StageOptions:
     clock : StageClock
     sizes : StageSizes
     cancel : threading.Event or None
-        Ends what runs on another thread when it is set.
+        Ends what runs on another thread when it is set; a fit that keeps what it has
+        on Ctrl-C sets it then.
     """
 
     seed: int

@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from localsvm.estimators._join import learn_join, log_losses
 from localsvm.estimators._staged.evaluation import (
     CLOSE,
+    SLIGHT,
     Choice,
     Evaluation,
 )
 from localsvm.estimators._staged.grid import Grid
+from localsvm.estimators._staged.jobs import OutOfTimeError, keeping
 from localsvm.estimators._staged.setting import (
     CELL_SIZES,
     StagedSetting,
@@ -28,7 +30,6 @@ from localsvm.estimators._staged.setting import (
 from localsvm.estimators._staged.sum.terms import RowMap, terms_of
 from localsvm.estimators._staged.sum.trial import HeldOut, SumTrial
 from localsvm.estimators._staged.sum.weights import TERMS, SumWeights
-from localsvm.estimators._staged.terms.scores import OutOfTimeError
 from localsvm.rows import Rows, held_out_first, stratified_folds
 
 # One kernel SVM takes up to as many rows; more are cut into cells.
@@ -40,7 +41,8 @@ _FEW_ROWS, _FEW_RACE_ROWS = 4000, 1500
 # Preparations race on as many rows, terms are chosen on as many.
 _RACE_ROWS, _TRIAL_ROWS = 6000, 10_000
 _TRIAL_SHARE = 0.3
-_FINALISTS = 4
+# The best preparations of a race run in the next, none that is far behind.
+_FINALISTS, _HOPELESS = 4, 4.0
 _FULL_SHARE, _MOST_HELD_OUT = 0.2, 10_000
 # From as many rows on, preparations race again on half as many, and cells and widths
 # are chosen again on all rows.
@@ -153,7 +155,8 @@ class _SumSearch:
         """Try pairs of scaling and metric, which win together or not at all.
 
         Few rows in columns of one unit need no metric. What leads on few rows need not
-        lead on many: the best run again.
+        lead on many: the best run again. Standardised columns without a metric stay if
+        nothing is better by half a standard error.
         """
         every = self._holds_out or len(self.grid.scaling) == 1
         settings = [
@@ -165,10 +168,14 @@ class _SumSearch:
             n_folds = trial.n_folds if trial.n_rows <= _FEW_RACE_ROWS else 1
             tried = self._evaluate("scaling", trial, settings, n_folds)
             order = np.argsort(tried.mean_costs, kind="stable")
-            best = tried.settings[order[0]]
+            best = tried.settings[_clearest(tried, int(order[0]))]
             for place in order[1:]:
                 trial.forget(RowMap.of(settings[place]))
-            settings = [settings[place] for place in order[:_FINALISTS]]
+            settings = [
+                settings[place]
+                for place in order[:_FINALISTS]
+                if tried.cost_lead(int(order[0]), int(place)) <= _HOPELESS
+            ]
         self._finalists = [RowMap.of(setting) for setting in settings]
         return best
 
@@ -303,13 +310,26 @@ class _SumSearch:
     @contextmanager
     def _as_far_as_time_allows(self, question: str) -> Iterator[None]:
         """Leave a question open when the time ends while it is being asked."""
-        if self.options.is_late:
-            self.unanswered.append(question)
+        has_time, is_asked = not self.options.is_late, False
         try:
-            yield
+            with keeping(self.options):
+                yield
+                is_asked = True
         except OutOfTimeError:
-            if question not in self.unanswered:
-                self.unanswered.append(question)
+            pass
+        if not (has_time and is_asked) and question not in self.unanswered:
+            self.unanswered.append(question)
+
+
+def _clearest(tried: Evaluation, least: int) -> int:
+    """Place of the plain preparation, unless the best one is clearly better."""
+    plain = [
+        place
+        for place, each in enumerate(tried.settings)
+        if each.scaling == "standard" and each.gradient_metric is None
+    ]
+    close = plain and tried.cost_lead(least, plain[0]) <= SLIGHT
+    return plain[0] if close else least
 
 
 def _added(setting: StagedSetting) -> Mapping[str, Any]:

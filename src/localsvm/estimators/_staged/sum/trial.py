@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from localsvm.estimators._additive import AdditiveFit, fit_additive
 from localsvm.estimators._regional import RegionalFit
-from localsvm.estimators._staged.jobs import Job, run_jobs
+from localsvm.estimators._staged.jobs import Job, run_jobs, stop_if_late
 from localsvm.estimators._staged.preparation.learn import (
     Preparations,
     prepare_single,
@@ -32,7 +32,7 @@ from localsvm.estimators._staged.sum.terms import (
     is_prepared,
 )
 from localsvm.estimators._staged.terms.regions import fit_regions
-from localsvm.estimators._staged.terms.scores import score_kernels, stop_if_late
+from localsvm.estimators._staged.terms.scores import score_kernels
 from localsvm.rows import Fold, Rows
 
 Floats = NDArray[np.float64]

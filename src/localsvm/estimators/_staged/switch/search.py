@@ -20,13 +20,13 @@ from localsvm.estimators._staged.evaluation import (
     Evaluation,
 )
 from localsvm.estimators._staged.grid import Grid
+from localsvm.estimators._staged.jobs import OutOfTimeError, keeping
 from localsvm.estimators._staged.setting import (
     MOST_PAIRED_CLASSES,
     StagedSetting,
     StageOptions,
 )
 from localsvm.estimators._staged.switch.trial import Trial, TrialRows
-from localsvm.estimators._staged.terms.scores import OutOfTimeError
 from localsvm.rows import Fold, Rows, held_out_first, stratified_folds
 
 FEWEST_ROWS_TO_HOLD_OUT = 10_000
@@ -102,9 +102,14 @@ class _Search:
     @contextmanager
     def _as_far_as_time_allows(self, question: str) -> Iterator[None]:
         """Leave a question open when the time ends while it is being asked."""
+        is_asked = False
         try:
-            yield
+            with keeping(self.options):
+                yield
+                is_asked = True
         except OutOfTimeError:
+            pass
+        if not is_asked:
             self._out_of_time(question)
 
     @property

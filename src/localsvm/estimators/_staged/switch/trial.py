@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm.estimators._regional import confidences
-from localsvm.estimators._staged.jobs import run_jobs
+from localsvm.estimators._staged.jobs import run_jobs, stop_if_late
 from localsvm.estimators._staged.preparation.learn import (
     Preparations,
     prepare_single,
@@ -24,7 +24,7 @@ from localsvm.estimators._staged.setting import (
     StageSizes,
 )
 from localsvm.estimators._staged.switch.fit import fit_first
-from localsvm.estimators._staged.terms.scores import score_kernels, stop_if_late
+from localsvm.estimators._staged.terms.scores import score_kernels
 from localsvm.rows import Fold, Rows
 
 

@@ -16,6 +16,7 @@ from localsvm._seeds import draw_seed
 from localsvm._threads import effective_n_jobs, map_in_threads
 from localsvm.cluster import NeighborhoodCover
 from localsvm.estimators._local import Router
+from localsvm.estimators._staged.jobs import stop_if_late
 from localsvm.estimators._staged.setting import SecondGrid, StageOptions
 from localsvm.estimators._staged.terms.cells import cover_sizes, densified, kernel_gamma
 from localsvm.kernels import Kernel, kernel_matrix, squared_distances
@@ -33,10 +34,6 @@ _FEWEST_STEPS = 20_000
 # Of few rows the whole kernel matrix is cheaper than the parts that a solver asks for.
 _WHOLE_MATRIX_ROWS = 4000
 _COMPARED_ROWS = 50_000
-
-
-class OutOfTimeError(Exception):
-    """The time for the search is over; what is being tried has no result."""
 
 
 def score_kernels(
@@ -198,9 +195,3 @@ def _solver_options(options: StageOptions, n_train: int) -> KernelOptions:
         n_threads=effective_n_jobs(options.n_jobs),
         cancel=options.cancel,
     )
-
-
-def stop_if_late(options: StageOptions) -> None:
-    """Leave what a solver may not have finished: half a fit says nothing."""
-    if options.is_late:
-        raise OutOfTimeError
