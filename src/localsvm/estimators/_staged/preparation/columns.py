@@ -59,9 +59,8 @@ class ColumnCode:
         if categorical is not None:
             is_category |= categorical
         numbers, categories = np.flatnonzero(~is_category), np.flatnonzero(is_category)
-        is_missing = np.isnan(X)
         medians = _medians(X[:_SAMPLED_ROWS, numbers], weight[:_SAMPLED_ROWS])
-        is_flagged = weight @ is_missing >= _FEWEST_ROWS
+        is_flagged = _missing_mass(X, weight) >= _FEWEST_ROWS
         return cls(
             n_columns,
             numbers,
@@ -114,6 +113,15 @@ class ColumnCode:
     def _filled(self, X: NDArray[Any]) -> NDArray[Any]:
         numbers = X[:, self.numbers]
         return np.where(np.isnan(numbers), self.medians.astype(X.dtype), numbers)
+
+
+def _missing_mass(X: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weight of the missing values of each column."""
+    is_missing = np.isnan(X)
+    mass = np.zeros(X.shape[1])
+    for column in np.flatnonzero(is_missing.any(axis=0)):
+        mass[column] = weight[is_missing[:, column]].sum()
+    return mass
 
 
 def _medians(X: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
