@@ -61,21 +61,27 @@ SmoCertificate solve_gram(Matrix<const T> gram, const BoxTask& task,
                  task, options);
 }
 
+template <class T>
+std::vector<const T*> row_list(const DenseRows<T>& rows) {
+    std::vector<const T*> list;
+    for (std::int64_t i = 0; i < rows.n_rows(); ++i) list.push_back(rows.row(i));
+    return list;
+}
+
 // out[i, t] of all queries and targets; of a matrix with itself at half the cost.
 template <class T>
-void fill_laplace(const DenseRows<T>& queries, const DenseRows<T>& targets,
-                  double gamma, T* out) {
-    LaplaceBlock<T> block(targets, gamma);
+void fill_values(const DenseRows<T>& queries, const DenseRows<T>& targets,
+                 const Kernel& kernel, T* out) {
+    const auto target_list = row_list(targets);
     if (queries.row(0) == targets.row(0) && queries.n_rows() == targets.n_rows())
-        block.fill_symmetric(out);
+        fill_kernel_symmetric(kernel, targets.n_cols(), target_list, out);
     else
-        block.fill(queries, out);
+        fill_kernel(kernel, targets.n_cols(), row_list(queries), target_list, out);
 }
 
 template <class T, class Index>
-void fill_laplace(const CsrRows<T, Index>& queries, const CsrRows<T, Index>& targets,
-                  double gamma, T* out) {
-    const Kernel kernel{KernelKind::laplace, gamma, 0, 1};
+void fill_values(const CsrRows<T, Index>& queries, const CsrRows<T, Index>& targets,
+                 const Kernel& kernel, T* out) {
     const std::int64_t n = targets.n_rows();
     std::vector<std::int64_t> all(static_cast<std::size_t>(n));
     std::iota(all.begin(), all.end(), 0);
@@ -88,8 +94,8 @@ void fill_laplace(const CsrRows<T, Index>& queries, const CsrRows<T, Index>& tar
 }
 
 template <class Handle>
-void laplace_values(const Handle& queries, const Handle& targets, double gamma,
-                    Matrix<typename Handle::Rows::value_type> out) {
+void kernel_values(const Handle& queries, const Handle& targets, const Kernel& kernel,
+                   Matrix<typename Handle::Rows::value_type> out) {
     const auto query_rows = queries.rows(), target_rows = targets.rows();
     require(query_rows.n_cols() == target_rows.n_cols(),
             "queries and targets need the same columns");
@@ -97,7 +103,7 @@ void laplace_values(const Handle& queries, const Handle& targets, double gamma,
                 out.shape(1) == static_cast<std::size_t>(target_rows.n_rows()),
             "out needs a row per query and a column per target");
     const nb::gil_scoped_release release;
-    fill_laplace(query_rows, target_rows, gamma, out.data());
+    fill_values(query_rows, target_rows, kernel, out.data());
 }
 
 template <class T>
@@ -149,9 +155,9 @@ void bind_kernel(nb::module_& module) {
         module.def("solve_kernel", &solve_kernel<Handle>, nb::arg("matrix"),
                    nb::arg("kernel"), nb::arg("task"), nb::arg("options"),
                    "Solve one kernel SVM; kernel rows are computed and cached.");
-        module.def("laplace_values", &laplace_values<Handle>, nb::arg("queries"),
-                   nb::arg("targets"), nb::arg("gamma"), nb::arg("out").noconvert(),
-                   "Values of the Laplace kernel of all queries with all targets.");
+        module.def("kernel_values", &kernel_values<Handle>, nb::arg("queries"),
+                   nb::arg("targets"), nb::arg("kernel"), nb::arg("out").noconvert(),
+                   "Kernel values of all queries with all targets.");
     });
     bind_solve_gram<float>(module);
     bind_solve_gram<double>(module);

@@ -24,13 +24,13 @@ template <class T>
 using Vector = typename Lanes<T>::Vector;
 
 // As wide as the machine's own, for loops in which lanes never meet: their results are
-// the same at any width.
+// the same at any width. Of a panel's sums, `panel_sums` vectors fit into the registers.
 #ifdef __AVX512F__
 constexpr std::size_t wide_bytes = 64;
-constexpr std::size_t panel_rows = 8;
+constexpr std::size_t panel_sums = 16;
 #else
 constexpr std::size_t wide_bytes = 32;
-constexpr std::size_t panel_rows = 2;
+constexpr std::size_t panel_sums = 8;
 #endif
 template <class T>
 struct WideLanes {
@@ -228,31 +228,72 @@ void compare(const T* x, const T* const* rows, std::size_t count, std::size_t n,
     for (; r < count; ++r) compare_some<Product, 1>(x, rows + r, n, tail, out + r);
 }
 
-// Count rows with a whole panel. The sums stay in registers; an entry of a row is spread
-// over the lanes once, a vector of the panel is loaded once for all rows.
-template <std::size_t Count, class T>
-inline void panel_some(const T* x, const T* panel, std::size_t n, T* out) {
-    constexpr std::size_t parts = panel_width<T> / WideLanes<T>::count;
-    Wide<T> sums[Count][parts] = {};
-    for (std::size_t j = 0; j < n; ++j) {
-        Wide<T> column[parts];
-        std::memcpy(column, panel + j * panel_width<T>, sizeof column);
-        for (std::size_t r = 0; r < Count; ++r)
-            for (std::size_t p = 0; p < parts; ++p) {
-                const Wide<T> step = x[r * n + j] - column[p];
-                sums[r][p] += magnitude<T>(step);
-            }
+// Entries of a panel from p on, in the type of the sums.
+template <class W, class T>
+inline Wide<W> load_wide(const T* p) {
+    if constexpr (sizeof(T) == sizeof(W)) {
+        Wide<W> v;
+        std::memcpy(&v, p, sizeof v);
+        return v;
+    } else {
+        typedef T Half __attribute__((vector_size(wide_bytes / 2)));
+        Half half;
+        std::memcpy(&half, p, sizeof half);
+        return __builtin_convertvector(half, Wide<W>);
     }
-    std::memcpy(out, sums, sizeof sums);
+}
+template <class T, class W>
+inline void store_wide(Wide<W> v, T* p) {
+    if constexpr (sizeof(T) == sizeof(W)) {
+        std::memcpy(p, &v, sizeof v);
+    } else {
+        typedef T Half __attribute__((vector_size(wide_bytes / 2)));
+        const Half half = __builtin_convertvector(v, Half);
+        std::memcpy(p, &half, sizeof half);
+    }
 }
 
-template <class T>
-void panel_distances(const T* x, std::size_t count, const T* panel, std::size_t n,
-                     T* out) {
+// Count rows with a whole panel. The sums stay in registers; an entry of a row is spread
+// over the lanes once, a vector of the panel is loaded once for all rows.
+template <class Product, std::size_t Count, class T>
+inline void panel_some(const T* const* x, const T* panel, std::size_t n, T* out) {
+    using W = typename Product::template Sum<T>;
+    constexpr std::size_t lanes = WideLanes<W>::count;
+    constexpr std::size_t parts = panel_width<T> / lanes;
+    Wide<W> sums[Count][parts] = {};
+    for (std::size_t j = 0; j < n; ++j) {
+        Wide<W> column[parts];
+        for (std::size_t p = 0; p < parts; ++p)
+            column[p] = load_wide<W>(panel + j * panel_width<T> + p * lanes);
+        for (std::size_t r = 0; r < Count; ++r) {
+            const Wide<W> entry = static_cast<W>(x[r][j]) - Wide<W>{};
+            for (std::size_t p = 0; p < parts; ++p)
+                sums[r][p] += Product::term(entry, column[p]);
+        }
+    }
+    for (std::size_t r = 0; r < Count; ++r)
+        for (std::size_t p = 0; p < parts; ++p)
+            store_wide<T, W>(sums[r][p], out + r * panel_width<T> + p * lanes);
+}
+
+// Count rows at a time, the rest by halves.
+template <class Product, std::size_t Count, class T>
+void panel_rows(const T* const* x, std::size_t count, const T* panel, std::size_t n,
+                T* out) {
     std::size_t r = 0;
-    for (; r + panel_rows <= count; r += panel_rows)
-        panel_some<panel_rows>(x + r * n, panel, n, out + r * panel_width<T>);
-    for (; r < count; ++r) panel_some<1>(x + r * n, panel, n, out + r * panel_width<T>);
+    for (; r + Count <= count; r += Count)
+        panel_some<Product, Count>(x + r, panel, n, out + r * panel_width<T>);
+    if constexpr (Count > 1)
+        panel_rows<Product, Count / 2>(x + r, count - r, panel, n,
+                                       out + r * panel_width<T>);
+}
+
+template <class Product, class T>
+void compare_panel(const T* const* x, std::size_t count, const T* panel, std::size_t n,
+                   T* out) {
+    using W = typename Product::template Sum<T>;
+    constexpr std::size_t at_once = panel_sums * WideLanes<W>::count / panel_width<T>;
+    panel_rows<Product, at_once>(x, count, panel, n, out);
 }
 
 template <class T>
@@ -429,7 +470,9 @@ constexpr VectorLoops<T> loops_of{dot<T, T>,
                                   compare<Dot, T>,
                                   compare<SquaredDistance, T>,
                                   compare<AbsoluteDistance, T>,
-                                  panel_distances<T>,
+                                  compare_panel<Dot, T>,
+                                  compare_panel<SquaredDistance, T>,
+                                  compare_panel<AbsoluteDistance, T>,
                                   exponentials<T>,
                                   octaves<T>,
                                   powers<T>,

@@ -224,7 +224,7 @@ void cross_validate(const Rows& rows, const LabelledRows& data,
             for (std::int64_t p = 0; p < local.size(); ++p)
                 if (cv.assigned[row_at(p)] == m) assigned.push_back(p);
             for (std::size_t g = 0; g < grid.gamma.size(); ++g) {
-                local.set_gamma(gamma * grid.gamma[g], true);
+                local.set_gamma(gamma * grid.gamma[g], grid.gamma.size() > 1);
                 for (std::int64_t fold = 0; fold < cv.n_folds; ++fold) {
                     local.hold_out([&](std::int64_t p) {
                         return !cv.trains_on(fold, row_at(p), rows.n_rows());

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "localsvm/aligned.hpp"
+#include "localsvm/kernel_block.hpp"
 #include "localsvm/kernel_rows.hpp"
 #include "localsvm/kernels.hpp"
 #include "localsvm/one_vs_one.hpp"
@@ -60,6 +61,7 @@ class Neighborhood {
           settings_(settings),
           stop_(stop),
           comparison_(rows, settings.kernel.comparison()),
+          panels_(settings.kernel.comparison(), rows.n_cols()),
           votes_(data.n_classes) {}
 
     // Sets the rows of the neighbourhood, the centre first.
@@ -96,14 +98,10 @@ class Neighborhood {
         kernel_ = settings_.kernel;
         kernel_.gamma = gamma;
         if (size() > largest_gram) return;
-        if (!has_products_) compute_products(products_);
-        has_products_ = keep_products;
-        if (keep_products) {
-            gram_ = products_;
-        } else {
-            gram_.swap(products_);
-        }
-        apply_kernel();
+        AlignedVector<T>& products = keep_products ? products_ : gram_;
+        if (!has_products_) compute_products(products);
+        apply_kernel(has_products_ ? products_ : products);
+        has_products_ = has_products_ || keep_products;
     }
     // held(p) is true if the row at position p is held out.
     template <class HoldOut>
@@ -202,12 +200,33 @@ class Neighborhood {
         }
         std::sort(classes_.begin(), classes_.end());
     }
-    // Upper triangle; the lower one is filled in with the kernel.
+    // Only the upper triangle is meant to be read.
     void compute_products(AlignedVector<T>& out) {
         out.resize(static_cast<std::size_t>(size() * stride_));
+        if constexpr (Rows::is_dense) {
+            dense_members_.clear();
+            for (const std::int32_t row : members_)
+                dense_members_.push_back(rows_.row(row));
+            panels_.compare_upper(dense_members_, [&](const Tile<T>& tile) {
+                tile.write(out.data(), stride_);
+            });
+        } else {
+            for (std::int64_t i = 0; i < size(); ++i)
+                comparison_.compare(rows_, members_[static_cast<std::size_t>(i)], i,
+                                    size(), out.data() + i * stride_ + i);
+        }
+    }
+    // products may be gram_ itself.
+    void apply_kernel(const AlignedVector<T>& products) {
+        gram_.resize(products.size());
+        tile_.resize(Tile<T>::size);
+        for_each_upper_tile(size(), tile_.data(), [&](const Tile<T>& tile) {
+            tile.read(products.data(), stride_);
+            tile.apply(kernel_);
+            tile.write_both(gram_.data(), stride_);
+        });
         for (std::int64_t i = 0; i < size(); ++i)
-            comparison_.compare(rows_, members_[static_cast<std::size_t>(i)], i, size(),
-                                out.data() + i * stride_ + i);
+            std::fill_n(gram_.data() + i * stride_ + size(), stride_ - size(), T(0));
     }
     // Weight of a class among the rows in use.
     double mass(std::int32_t own) const {
@@ -216,20 +235,6 @@ class Neighborhood {
             if (label(p) == own && !held_out_[static_cast<std::size_t>(p)])
                 sum += weight(p);
         return sum;
-    }
-    void apply_kernel() {
-        constexpr std::int64_t block = 16;
-        const std::int64_t n = size();
-        for (std::int64_t i = 0; i < n; ++i) {
-            T* row = gram_.data() + i * stride_;
-            kernel_.apply(row + i, n - i);
-            std::fill(row + n, row + stride_, T(0));
-        }
-        for (std::int64_t top = 0; top < n; top += block)
-            for (std::int64_t j = top; j < n; ++j)
-                for (std::int64_t i = top; i < std::min(top + block, j); ++i)
-                    gram_[static_cast<std::size_t>(j * stride_ + i)] =
-                        gram_[static_cast<std::size_t>(i * stride_ + j)];
     }
     double sign(const ClassPair& classes, std::int64_t position) const {
         if (held_out_[static_cast<std::size_t>(position)]) return 0;
@@ -302,6 +307,7 @@ class Neighborhood {
     KernelSettings settings_;
     const StopFlag& stop_;
     RowComparison<Rows> comparison_;
+    PanelComparison<T> panels_;
     OneVsOne votes_;
     Kernel kernel_;
     std::vector<std::int32_t> members_, classes_;
@@ -311,7 +317,8 @@ class Neighborhood {
     std::size_t n_pairs_ = 0;
     std::int64_t stride_ = 0;
     bool has_products_ = false;
-    AlignedVector<T> products_, gram_, pair_gram_;
+    std::vector<const T*> dense_members_;
+    AlignedVector<T> products_, gram_, pair_gram_, tile_;
     std::vector<std::int64_t> positions_;
     std::vector<double> lower_, upper_, target_, beta_;
     SmoSpace<T> space_;

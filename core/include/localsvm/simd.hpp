@@ -45,11 +45,15 @@ struct VectorLoops {
                               std::size_t n, T* out);
     void (*absolute_distances)(const T* x, const T* const* rows, std::size_t count,
                                std::size_t n, T* out);
-    // The absolute distances of `count` rows of n entries, which follow each other, to
-    // those of a panel; out is count x panel_width. Each sum runs over the entries in
-    // their order, so that it is the same in every instruction set.
-    void (*panel_distances)(const T* x, std::size_t count, const T* panel,
-                            std::size_t n, T* out);
+    // The same of `count` rows with those of a panel; out is count x panel_width. Each sum
+    // runs over the entries in their order, so a pair has the same bits wherever it
+    // stands, in every instruction set that has fused multiply-adds.
+    void (*panel_dots)(const T* const* x, std::size_t count, const T* panel,
+                       std::size_t n, T* out);
+    void (*panel_squared_distances)(const T* const* x, std::size_t count,
+                                    const T* panel, std::size_t n, T* out);
+    void (*panel_absolute_distances)(const T* const* x, std::size_t count,
+                                     const T* panel, std::size_t n, T* out);
     // v = exp(a v) where a v <= 0, and v = (a v + b)^degree
     void (*exponentials)(T a, T* v, std::size_t n);
     // v = the mean of exp(a v)^(2^s) over s = 0 ... 6, where a v <= 0

@@ -87,7 +87,7 @@ class Kernel:
         elif self.name == "poly":
             values = polynomial_kernel(X, Z, self.degree, self.gamma, self.coef0)
         elif self.name == "laplace":
-            values = _laplace_values(X, Z, self.gamma)
+            values = _core_values(self, X, Z)
         else:
             values = rbf_kernel(X, Z, self.gamma)
         return np.asarray(values)
@@ -102,7 +102,7 @@ class Kernel:
         much of them to cancellation.
         """
         if self.name == "laplace":
-            return lambda X: _laplace_values(X, Z, gamma)
+            return lambda X: _core_values(replace(self, gamma=gamma), X, Z)
         if self.name != "rbf":
             return replace(self, gamma=gamma)._products_with(Z)
         center = Z.mean(axis=0, dtype=np.float64).astype(Z.dtype)
@@ -219,13 +219,13 @@ class Kernel:
         )
 
 
-def _laplace_values(X: Any, Z: Any, gamma: float) -> NDArray[Any]:
-    """Values of the Laplace kernel of all pairs of rows."""
+def _core_values(kernel: Kernel, X: Any, Z: Any) -> NDArray[Any]:
+    """Kernel values of all pairs of rows, computed by the core."""
     targets = _as_stored(Z)
     queries = targets if X is Z else stored_as(_as_stored(X), targets)
     values: Any = np.empty((queries.shape[0], targets.shape[0]), dtype=targets.dtype)
     view: Any = as_rows(targets)
-    _core.laplace_values(as_rows(queries), view, gamma, values)
+    _core.kernel_values(as_rows(queries), view, kernel.to_core(), values)
     return np.asarray(values)
 
 
