@@ -23,9 +23,6 @@ from sklearn.utils.extmath import row_norms
 from localsvm import _core
 from localsvm.rows import RowSample, as_rows, stored_as, with_indices
 
-# Of the logarithm of a kernel value.
-_LARGEST_ERROR = 1e-5
-
 _KINDS = {
     "linear": _core.KernelKind.linear,
     "poly": _core.KernelKind.polynomial,
@@ -79,17 +76,17 @@ class Kernel:
     def __call__(self, X: Any, Z: Any) -> NDArray[Any]:
         """Kernel values of every row of X with every row of Z.
 
-        By matrix products; the Laplace kernel by panels of rows in the core, at half
-        the cost if ``Z is X``.
+        By matrix products; kernels of distances by panels of rows in the core, at half
+        the cost if ``Z is X``. Distances of sparse rows are taken from products.
         """
         if self.name == "linear":
             values = linear_kernel(X, Z, dense_output=True)
         elif self.name == "poly":
             values = polynomial_kernel(X, Z, self.degree, self.gamma, self.coef0)
-        elif self.name == "laplace":
-            values = _core_values(self, X, Z)
-        else:
+        elif self.name == "rbf" and (sparse.issparse(X) or sparse.issparse(Z)):
             values = rbf_kernel(X, Z, self.gamma)
+        else:
+            values = _core_values(self, X, Z)
         return np.asarray(values)
 
     def compare_with(
@@ -97,33 +94,13 @@ class Kernel:
     ) -> Callable[[NDArray[Any]], NDArray[Any]]:
         """Prepare the values of blocks of rows with fixed ones, in their dtype.
 
-        ``gamma`` takes the place of the kernel's own. Squared distances are taken from
-        products of rows that are centred on Z; in float64 where float32 would lose too
-        much of them to cancellation.
+        ``gamma`` takes the place of the kernel's own. Distances are sums of
+        differences, so they do not suffer where the rows lie far from the origin.
         """
-        if self.name == "laplace":
-            return lambda X: _core_values(replace(self, gamma=gamma), X, Z)
-        if self.name != "rbf":
-            return replace(self, gamma=gamma)._products_with(Z)
-        center = Z.mean(axis=0, dtype=np.float64).astype(Z.dtype)
-        shifted = Z - center
-        farthest = float(row_norms(shifted, squared=True).max(initial=0.0))
-        narrow = _distances_from(shifted, gamma)
-
-        def compare(X: NDArray[Any]) -> NDArray[Any]:
-            moved = X - center
-            norms = row_norms(moved, squared=True)
-            reach = farthest + float(norms.max(initial=0.0))
-            if gamma * reach * np.finfo(Z.dtype).eps < _LARGEST_ERROR:
-                values = narrow(moved, norms)
-            else:
-                moved = moved.astype(np.float64)
-                wide = _distances_from(shifted.astype(np.float64), gamma)
-                values = wide(moved, row_norms(moved, squared=True))
-            np.minimum(values, 0, out=values)
-            return np.asarray(np.exp(values, out=values), dtype=Z.dtype)
-
-        return compare
+        kernel = replace(self, gamma=gamma)
+        if self.of_distances:
+            return lambda X: _core_values(kernel, X, Z)
+        return kernel._products_with(Z)
 
     def _products_with(self, Z: NDArray[Any]) -> Callable[[NDArray[Any]], NDArray[Any]]:
         if self.name == "linear":
@@ -254,22 +231,6 @@ def _laplace_gradient(
         sides = np.sign(X[:, column, np.newaxis] - Z[:, column])
         gradient[:, column] = (slopes * sides).sum(axis=1)
     return gradient
-
-
-def _distances_from(
-    Z: NDArray[Any], gamma: float
-) -> Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]:
-    """Prepare -gamma times the squared distances of rows, with their norms, to Z."""
-    slope = np.ascontiguousarray(2 * gamma * Z.T, dtype=Z.dtype)
-    offset = (-gamma * row_norms(Z, squared=True)).astype(Z.dtype)
-
-    def compare(X: NDArray[Any], norms: NDArray[Any]) -> NDArray[Any]:
-        values = X @ slope
-        values += offset
-        values -= (gamma * norms).astype(Z.dtype)[:, np.newaxis]
-        return np.asarray(values)
-
-    return compare
 
 
 def median_gamma(X: Any, weight: NDArray[np.float64], seed: int = 0) -> float:
