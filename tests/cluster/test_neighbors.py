@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
@@ -7,6 +8,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from conftest import store
 from localsvm.cluster import KernelNeighbors, ShortListNeighbors, TreeNeighbors
+from localsvm.cluster._neighborhoods import _neighbors, _tree_work
 from localsvm.cluster._neighborhoods._neighbors import (
     choose_search,
     find_neighbors,
@@ -282,6 +284,35 @@ def test_auto_takes_the_tree_where_data_spread_in_few_directions():
     plane = rng.standard_normal((5000, 2)) @ np.eye(2, 60)
     plane += 1e-3 * rng.standard_normal(plane.shape)
     assert type(choose_search(plane, 10)) is TreeNeighbors
+
+
+def test_auto_builds_no_tree_for_most_of_the_rows(monkeypatch):
+    """Neighbours are visited, so that there is nothing to estimate."""
+    calls = []
+    monkeypatch.setattr(
+        _neighbors, "share_visited", lambda *given: calls.append(given) or 0.0
+    )
+    flat = np.random.default_rng(0).standard_normal((1499, 2))
+    assert choose_search(flat, 100).algorithm == "brute"
+    assert not calls
+    assert type(choose_search(flat, 99)) is TreeNeighbors
+    assert len(calls) == 1
+
+
+def test_sample_of_the_estimate_has_fewer_rows_of_more_columns(monkeypatch):
+    sizes = []
+
+    class Tree(KDTree):
+        def __init__(self, rows, leafsize):
+            sizes.append(rows.shape)
+            super().__init__(rows, leafsize)
+
+    monkeypatch.setattr(_tree_work, "KDTree", Tree)
+    X = np.random.default_rng(0).random((40_000, 64), dtype=np.float32)
+    for columns in (1, 64):
+        share_visited(X[:, :columns], 1)
+    share_visited(np.tile(X[:5000], 8), 1)
+    assert sizes == [(13_334, 1), (8000, 64), (1667, 512)]
 
 
 def test_share_of_rows_visited_grows_with_the_dimension():

@@ -306,6 +306,9 @@ def choose_search(X: Any, n_neighbors: int) -> Any:
     if sparse.issparse(X):
         return _brute()
     cost = _VISIT_COST + _VISIT_COST_PER_NEIGHBOR * min(n_neighbors, 100)
+    # A query visits its neighbours at least; often that is the whole answer.
+    if n_neighbors * cost >= X.shape[0]:
+        return _brute()
     return TreeNeighbors() if share_visited(X, n_neighbors) * cost < 1 else _brute()
 
 

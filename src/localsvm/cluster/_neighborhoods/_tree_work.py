@@ -9,8 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-_SAMPLE_ROWS = 16_384
-_QUERIES = 64
+# Entries of the sample, of few and of many columns: building its tree costs a few
+# milliseconds. Many rows are needed where columns are few: only there are shares small.
+_SAMPLE_ENTRIES = 2**19
+_SAMPLE_ROWS = 2048, 16_384
+_QUERIES = 16
 _LEAF_SIZE = 32
 
 
@@ -22,7 +25,8 @@ def share_visited(X: NDArray[Any], n_neighbors: int) -> float:
     the leaves that the ball around the query meets. The leaves of the sample's tree are
     larger than those of the whole, so the estimate errs on the high side.
     """
-    step = math.ceil(X.shape[0] / _SAMPLE_ROWS)
+    most = min(max(_SAMPLE_ENTRIES // X.shape[1], _SAMPLE_ROWS[0]), _SAMPLE_ROWS[1])
+    step = math.ceil(X.shape[0] / most)
     sample = np.ascontiguousarray(X[::step], dtype=np.float64)
     n_neighbors = min(max(1, round(n_neighbors / step)) + 1, len(sample))
     tree = KDTree(sample, leafsize=_LEAF_SIZE)
