@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -34,7 +33,7 @@ from localsvm.engine import (
     predict_blocks,
     predict_lazily,
 )
-from localsvm.estimators._metric import METRICS, fit_metric, in_columns, map_rows
+from localsvm.estimators._metric import METRICS, fit_metric, map_rows
 from localsvm.estimators._views import ViewMixin
 from localsvm.exceptions import DataError
 from localsvm.passes import Content
@@ -280,18 +279,6 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
             )
         rows = self._check_rows(X, reset=False)
         return map_rows(getattr(self, "metric_", None), rows)
-
-    def _touching(
-        self, X: Any, gradient: NDArray[Any]
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Linear functions of the user's columns that touch the decisions at the rows.
-
-        ``gradient`` has shape (n_samples, n_tasks, n_features), by the mapped columns.
-        """
-        dense = X.toarray() if sparse.issparse(X) else X
-        intercept = self._decide(X) - np.einsum("ipj,ij->ip", gradient, dense)
-        metric = getattr(self, "metric_", None)
-        return in_columns(metric, gradient, self.n_features_in_), intercept
 
     def _draw_seed(self) -> int:
         return draw_seed(self.random_state)

@@ -26,11 +26,12 @@ from localsvm.estimators._local.fit import (
 )
 from localsvm.estimators._local.model import LocalModel
 from localsvm.estimators._local.prior import Prior, fit_global
+from localsvm.estimators._touching import TouchingMixin
 from localsvm.kernels import KERNELS
 from localsvm.rows import MergedRows, Rows
 
 
-class BaseKernelClassifier(BaseLocalClassifier):
+class BaseKernelClassifier(TouchingMixin, BaseLocalClassifier):
     """Parameters of the classifiers with local kernel SVMs."""
 
     def _check_setting(self) -> None:
@@ -106,26 +107,6 @@ class BaseLocalSVC(BaseKernelClassifier):
         if return_weights:
             return regions[:, np.newaxis], np.ones((len(regions), 1))
         return regions
-
-    def local_coef(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Weights of the linear function that touches each row's decision.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        coef : ndarray of shape (n_samples, n_tasks, n_features)
-            The gradient of the decision at the row. For several classes, of the mean of
-            a class's decisions against the others in the neighbourhood; zero for
-            classes that are not there, and where there is but one.
-        intercept : ndarray of shape (n_samples, n_tasks)
-            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i. With a
-            metric this needs one that maps by ``X @ components_``.
-        """
-        X = self._check_query_rows(X)
-        return self._touching(X, self._gradients(X))
 
     def _find_regions(self, X: Any) -> NDArray[np.int64]:
         return self._model.route(X, self.n_jobs)

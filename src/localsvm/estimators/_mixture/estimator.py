@@ -20,9 +20,10 @@ from localsvm._checks import (
 )
 from localsvm._clock import StageClock
 from localsvm.engine import Blocks
+from localsvm.estimators._base import BaseLocalClassifier
 from localsvm.estimators._metric import require_no_metric
-from localsvm.estimators._mixture.base import BaseMixture
 from localsvm.estimators._mixture.fit import MixtureFit, fit_mixture, survey_rows
+from localsvm.estimators._mixture.queries import MixtureQueries
 from localsvm.estimators._mixture.settings import (
     GATES,
     MAX_PASSES,
@@ -35,7 +36,7 @@ from localsvm.estimators._mixture.settings import (
 from localsvm.exceptions import DataError
 
 
-class MixtureSVC(BaseMixture):
+class MixtureSVC(MixtureQueries, BaseLocalClassifier):
     r"""A few linear SVMs, a soft gate that chooses among them, fitted together by EM.
 
     Each row belongs to every component with a share that the gate gives. In turn, the

@@ -35,13 +35,14 @@ from localsvm.estimators._reduced.settings import (
     Reduction,
     ReductionRule,
 )
+from localsvm.estimators._touching import TouchingMixin
 from localsvm.kernels import KERNELS, Kernel
 from localsvm.passes import Content, find_median_gamma
 from localsvm.rows import SCALED_C
 from localsvm.solvers import Status
 
 
-class ReducedSVC(BaseLocalClassifier):
+class ReducedSVC(TouchingMixin, BaseLocalClassifier):
     r"""The exact SVM; rows that cannot matter may stay in clusters (ClusterSVM).
 
     Use it where the result must be *the* solution of the SVM, with a certificate. The
@@ -367,22 +368,8 @@ class ReducedSVC(BaseLocalClassifier):
             raise AttributeError("coef_ is only available with kernel='linear'.")
         return self._fitted_model().coef
 
-    def local_coef(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Weights of the linear function that touches each row's decision.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        coef : ndarray of shape (n_samples, n_tasks, n_features)
-            The gradient of the decision at the row; ``coef_`` for the linear kernel.
-        intercept : ndarray of shape (n_samples, n_tasks)
-            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i.
-        """
-        X = self._check_query_rows(X)
-        return self._touching(X, self._fitted_model().gradients(X))
+    def _gradients(self, X: Any) -> NDArray[np.float64]:
+        return self._fitted_model().gradients(X)
 
     def _decide(self, X: Any) -> NDArray[Any]:
         return self._fitted_model().decide(X, self.n_jobs)

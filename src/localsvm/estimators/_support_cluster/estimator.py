@@ -26,8 +26,8 @@ from localsvm._clock import StageClock
 from localsvm._ranges import exact_range
 from localsvm.cluster import GaussianSummary, class_clusterer
 from localsvm.engine import Block, Blocks
+from localsvm.estimators._base import BaseLocalClassifier
 from localsvm.estimators._endings import check_solution
-from localsvm.estimators._support_cluster.base import BaseSupportCluster
 from localsvm.estimators._support_cluster.fit import (
     MAX_STEPS,
     FitOptions,
@@ -38,10 +38,11 @@ from localsvm.estimators._support_cluster.fit import (
     join_summaries,
     learn_summary,
 )
+from localsvm.estimators._support_cluster.queries import SupportClusterQueries
 from localsvm.estimators._support_cluster.stream import can_stream
 
 
-class SupportClusterSVC(BaseSupportCluster):
+class SupportClusterSVC(SupportClusterQueries, BaseLocalClassifier):
     r"""An SVM on Gaussian clusters instead of rows (Support Cluster Machine, SCM).
 
     Each class is compressed to at most ``n_clusters`` Gaussians, and an SVM is learned

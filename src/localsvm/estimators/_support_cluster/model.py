@@ -95,6 +95,19 @@ class ClusterMachine:
         compare = self.kernel.log_compare_with(clusters, self.log_scale, np.float64)
         return support, np.asarray(softmax(compare(_dense(X)) + np.log(size), axis=1))
 
+    def regions(
+        self, X: Any, summary: GaussianSummary, predicted: NDArray[Any]
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Clusters of each row and their signed shares, the largest share first.
+
+        The share of a cluster of another class than the predicted one is negative.
+        """
+        regions, shares = self.shares(X, summary)
+        own = np.asarray(summary.label)[regions] == predicted[:, np.newaxis]
+        signed = np.where(own, shares, -shares)
+        order = np.argsort(-signed, axis=1, kind="stable")
+        return regions[order], np.take_along_axis(signed, order, axis=1)
+
     def gradients(self, X: Any, n_classes: int) -> NDArray[np.float64]:
         """Gradients of the scores of rows, of shape (n_samples, n_outputs, n_features).
 

@@ -112,7 +112,7 @@ class NeighborSVC(BaseKernelClassifier):
     one class need no SVM. Linear and RBF kernels keep the Euclidean order of the rows;
     polynomial ones of degree two and more do not: see
     :class:`~localsvm.cluster.KernelNeighbors`. With the Laplace kernel the neighbours
-    are the Euclidean ones, too.
+    are the Euclidean ones, too. ``local_coef`` fits the SVMs of its rows once more.
 
     References
     ----------
@@ -211,31 +211,9 @@ class NeighborSVC(BaseKernelClassifier):
         own = found[:, :, np.newaxis] == np.arange(len(self.classes_))
         return np.asarray(own.sum(axis=1))
 
-    def local_coef(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Weights of the linear function that touches each row's decision.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        coef : ndarray of shape (n_samples, n_tasks, n_features)
-            The gradient of the decision at the row, while its neighbours stay the same.
-            For several classes, of the mean of a class's decisions against the others
-            among the neighbours; zero for classes that are not there, and where there
-            is but one.
-        intercept : ndarray of shape (n_samples, n_tasks)
-            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i. With a
-            metric this needs one that maps by ``X @ components_``.
-
-        Notes
-        -----
-        Costs two predictions: the SVMs of the rows are fitted once more.
-        """
-        X = self._check_query_rows(X)
-        gradients = self._index.gradients(X, self._options(0, StageClock()))
-        return self._touching(X, gradients)
+    def _gradients(self, X: Any) -> NDArray[np.float64]:
+        """Gradients while the neighbours stay the same, by SVMs fitted once more."""
+        return self._index.gradients(X, self._options(0, StageClock()))
 
     def _check_parameters(self) -> None:
         self._check_setting()

@@ -1,4 +1,4 @@
-"""What a fitted Support Cluster Machine answers."""
+"""What a fitted SVM of clusters answers besides the queries of every classifier."""
 
 from __future__ import annotations
 
@@ -9,14 +9,21 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from localsvm.estimators._base import BaseLocalClassifier
+from localsvm.cluster import GaussianSummary
 from localsvm.estimators._support_cluster.model import ClusterMachine
+from localsvm.estimators._touching import TouchingMixin
 
 
-class BaseSupportCluster(BaseLocalClassifier):
-    """Queries of a fitted machine; a subclass fits it."""
+class SupportClusterQueries(TouchingMixin):
+    """Queries of clusters; the estimator fits them."""
 
     _machine: ClusterMachine | None
+    classes_: NDArray[Any]
+    multi_class: str
+    n_jobs: int | None
+    predict: Any
+    region_class_counts_: NDArray[Any]
+    summary_: GaussianSummary
 
     def region(self, X: Any, *, return_weights: bool = False) -> Any:
         """Cluster that speaks most for the predicted class of each row.
@@ -39,32 +46,8 @@ class BaseSupportCluster(BaseLocalClassifier):
         """
         predicted = self.predict(X)
         machine, rows = self._fitted_machine(), self._check_query_rows(X)
-        regions, shares = machine.shares(rows, self.summary_)
-        own = np.asarray(self.summary_.label)[regions] == predicted[:, np.newaxis]
-        signed = np.where(own, shares, -shares)
-        if not return_weights:
-            return regions[signed.argmax(axis=1)]
-        order = np.argsort(-signed, axis=1, kind="stable")
-        return regions[order], np.take_along_axis(signed, order, axis=1)
-
-    def local_coef(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Weights of the linear function that touches each row's decision.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        coef : ndarray of shape (n_samples, n_tasks, n_features)
-            The gradient of the decision at the row. For several classes and
-            ``multi_class="ovo"``, of the mean of a class's decisions against the
-            others.
-        intercept : ndarray of shape (n_samples, n_tasks)
-            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i.
-        """
-        X, machine = self._check_query_rows(X), self._fitted_machine()
-        return self._touching(X, machine.gradients(X, len(self.classes_)))
+        regions, weights = machine.regions(rows, self.summary_, predicted)
+        return (regions, weights) if return_weights else regions[:, 0]
 
     def _fitted_machine(self) -> ClusterMachine:
         """SVM of the clusters; raises before there is one."""
@@ -86,6 +69,9 @@ class BaseSupportCluster(BaseLocalClassifier):
 
     def _region_centers(self) -> NDArray[Any]:
         return self._region_points()
+
+    def _gradients(self, X: Any) -> NDArray[np.float64]:
+        return self._fitted_machine().gradients(X, len(self.classes_))
 
     def _decide(self, X: Any) -> NDArray[Any]:
         machine = self._fitted_machine()

@@ -1,4 +1,4 @@
-"""What a fitted mixture answers."""
+"""What a fitted mixture answers besides the queries of every classifier."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from localsvm.engine import is_in_blocks, is_lazy
-from localsvm.estimators._base import BaseLocalClassifier
 from localsvm.estimators._metric import in_columns
 from localsvm.estimators._mixture.model import MixtureModel
+from localsvm.estimators._touching import TouchingMixin
 
 
-class BaseMixture(BaseLocalClassifier):
-    """Attributes and queries of a fitted mixture; a subclass fits it."""
+class MixtureQueries(TouchingMixin):
+    """Attributes and queries that only a mixture has; the estimator fits it."""
 
     _model: MixtureModel
+    _answer_blocks: Any
+    classes_: NDArray[Any]
+    metric_: Any
+    n_jobs: int | None
 
     @property
     def coef_(self) -> NDArray[np.float64]:
@@ -60,7 +64,7 @@ class BaseMixture(BaseLocalClassifier):
         calibrated; :class:`~sklearn.calibration.CalibratedClassifierCV` is.
         """
         if is_in_blocks(X) and not is_lazy(X):
-            return self._answer_blocks("predict_proba", X)
+            return np.asarray(self._answer_blocks("predict_proba", X))
         X = self._check_query_rows(X)
         return self._fitted_model().probabilities(X, self.n_jobs)
 
@@ -119,25 +123,6 @@ class BaseMixture(BaseLocalClassifier):
         X = self._check_query_rows(X)
         return self._fitted_model().regions(X, self.n_jobs)
 
-    def local_coef(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Weights of the linear function that touches each row's decision.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        coef : ndarray of shape (n_samples, n_tasks, n_features)
-            The gradient of the decision at the row: weights of the SVMs, and of the
-            gate where components disagree.
-        intercept : ndarray of shape (n_samples, n_tasks)
-            ``coef[i] @ X[i] + intercept[i]`` is the decision value of row i. With a
-            metric this needs one that maps by ``X @ components_``.
-        """
-        X = self._check_query_rows(X)
-        return self._touching(X, self._fitted_model().slopes(X))
-
     def _fitted_model(self) -> MixtureModel:
         check_is_fitted(self)
         model: MixtureModel = self._model
@@ -145,6 +130,9 @@ class BaseMixture(BaseLocalClassifier):
 
     def _is_curved(self, region: int | None) -> bool:
         return True
+
+    def _gradients(self, X: Any) -> NDArray[np.float64]:
+        return self._fitted_model().slopes(X)
 
     def _decide(self, X: Any) -> NDArray[Any]:
         return self._fitted_model().decide(X, self.n_jobs)
