@@ -2,6 +2,13 @@
 
 ``fit_local`` covers the rows and fits an SVM in each neighbourhood. It knows no
 estimator, and what it returns is frozen.
+
+Rows in blocks have a driver of their own, ``cells`` and ``cover``: Algorithm 1 in cells
+of rows that lie together. Rows in memory could be one block with one cell; that was
+measured to give the same bits in 0.9 to 1.1 times the CPU time. They are not, because
+cells know nothing of a prior, of sparse rows, of searches that are objects and of
+polynomial kernels, and use one thread each. ``StagedSVC`` and ``LocalSVCCV`` need
+these of rows that are merged already, so that ``fit_local`` would stay beside.
 """
 
 from __future__ import annotations
