@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 BUILD := $(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow coverage lint format test-core tsan bench papers papers-report docs stub clean
+.PHONY: help demo test test-slow coverage lint includes format test-core tsan bench papers papers-report docs stub clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -39,6 +39,10 @@ lint: $(VENV)/developing  ## ruff, mypy, import-linter, clang-format
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
+	$(MAKE) includes
+
+includes: $(VENV)/developing $(VENV)/cleaner  ## Each C++ file includes what it uses
+	@test ! -e $(VENV)/cleaner || $(BIN)/python core/check_includes.py $(CPP)
 
 format: $(VENV)/developing  ## Format all code
 	$(BIN)/ruff check --fix-only --quiet .
@@ -112,6 +116,11 @@ $(VENV)/installed: $(VENV)/tools $(SOURCES)
 $(VENV)/developing: $(VENV)/tools $(SOURCES)
 	$(BUILD) ".[all]" --group dev
 	touch $(VENV)/installed $@
+
+# A wheel for most machines; elsewhere includes are not checked.
+$(VENV)/cleaner: $(VENV)/tools
+	@if $(INSTALL) --only-binary :all: clang-include-cleaner==22.1.7; then touch $@; else \
+	  echo "clang-include-cleaner cannot be installed: includes are not checked."; fi
 
 # Chromium opens the reports in the tests; without it those tests are skipped.
 $(VENV)/browser: $(VENV)/tools

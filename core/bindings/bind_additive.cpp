@@ -11,6 +11,7 @@
 #include "localsvm/bins.hpp"
 #include "localsvm/parallel.hpp"
 #include "localsvm/status.hpp"
+#include "localsvm/step_code.hpp"
 
 namespace localsvm {
 namespace {

@@ -10,6 +10,7 @@
 #include "localsvm/kernel_rows.hpp"
 #include "localsvm/kernel_solve.hpp"
 #include "localsvm/kernels.hpp"
+#include "localsvm/matrix.hpp"
 #include "localsvm/parallel.hpp"
 #include "localsvm/smo.hpp"
 #include "localsvm/status.hpp"

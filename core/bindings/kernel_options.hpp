@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "arrays.hpp"
+#include "arrays.hpp"  // IWYU pragma: keep (the name nb)
 #include "localsvm/smo.hpp"
 
 namespace localsvm {

@@ -12,7 +12,6 @@
 
 #include "check.hpp"
 #include "instruction_sets.hpp"
-#include "localsvm/simd.hpp"
 #include "problem.hpp"
 
 namespace localsvm::testing {

@@ -1,6 +1,7 @@
 // Random problems for the tests, and owners of the memory that the core only views.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>

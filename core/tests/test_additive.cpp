@@ -1,5 +1,6 @@
 // The additive SVM against the same problem with its code formed, and bins against
 // plain loops.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,9 @@
 #include "localsvm/additive.hpp"
 #include "localsvm/bins.hpp"
 #include "localsvm/matrix.hpp"
+#include "localsvm/parallel.hpp"
+#include "localsvm/status.hpp"
+#include "localsvm/step_code.hpp"
 #include "problem.hpp"
 
 namespace localsvm::testing {

@@ -9,7 +9,6 @@
 
 #include "check.hpp"
 #include "localsvm/descent.hpp"
-#include "localsvm/dual_cd.hpp"
 #include "localsvm/status.hpp"
 #include "problem.hpp"
 #include "reference.hpp"

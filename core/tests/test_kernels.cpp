@@ -5,13 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "check.hpp"
-#include "instruction_sets.hpp"
 #include "kernel_reference.hpp"
 #include "localsvm/kernels.hpp"
 #include "localsvm/simd.hpp"

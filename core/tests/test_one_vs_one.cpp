@@ -6,6 +6,7 @@
 #include "check.hpp"
 #include "local_reference.hpp"
 #include "localsvm/one_vs_one.hpp"
+#include "problem.hpp"
 
 namespace localsvm::testing {
 namespace {

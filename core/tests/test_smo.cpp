@@ -21,7 +21,6 @@
 #include "problem.hpp"
 #include "reference.hpp"
 #include "smo_checks.hpp"
-#include "solver_checks.hpp"
 
 namespace localsvm::testing {
 namespace {
