@@ -69,76 +69,8 @@ class Driver(ABC):
         """Raise unless all workers see the folder."""
 
 
-class InlineDriver(Driver):
-    """The calling thread, for rows in memory, whose functions use threads."""
-
-    def run(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        items: Sequence[Any],
-        arguments: tuple[Any, ...],
-    ) -> Iterator[Any]:
-        """Call the function when its result is wanted."""
-        del name
-        return (function(item, *arguments) for item in items)
-
-    def run_on_parts(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        parts: Sequence[NumberedPart],
-        arguments: tuple[Any, ...],
-    ) -> Iterator[Any]:
-        """Call the function on the block."""
-        return self.run(name, read_and_call, parts, (function, arguments))
-
-    def merge_on_parts(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        merge: Merge,
-        parts: Sequence[Sequence[NumberedPart]],
-        arguments: tuple[Any, ...],
-    ) -> Iterator[Any]:
-        """Merge as results arrive."""
-        for group in parts:
-            results = self.run_on_parts(name, function, group, arguments)
-            yield merge_tree(results, merge)
-
-    def room(self, memory_limit: int | None) -> MemoryRoom:
-        """Memory of this process."""
-        return room_of_process(memory_limit)
-
-    def use_threads(self, n_threads: int) -> None:
-        """There is one block: nothing to limit."""
-
-    def check_shares(self, folder: Path) -> None:
-        """One process sees every folder."""
-
-
-class ThreadDriver(Driver):
-    """Threads of this process; at most one block per thread is in memory."""
-
-    def __init__(self, n_threads: int) -> None:
-        self.n_threads = n_threads
-
-    def run(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        items: Sequence[Any],
-        arguments: tuple[Any, ...],
-    ) -> Iterator[Any]:
-        """Yield the results in order; few more tasks than threads are begun."""
-        del name
-        cancel = threading.Event()
-
-        def call(item: Any) -> Any:
-            _thread.cancel = cancel
-            return call_alone(function, item, arguments)
-
-        return iterate_in_threads(call, items, self.n_threads, cancel)
+class LocalDriver(Driver):
+    """Reads and merges blocks in the process that wants the results."""
 
     def run_on_parts(
         self,
@@ -168,12 +100,54 @@ class ThreadDriver(Driver):
         """Memory of this process."""
         return room_of_process(memory_limit)
 
+    def check_shares(self, folder: Path) -> None:
+        """One process sees every folder."""
+
+
+class InlineDriver(LocalDriver):
+    """The calling thread, for rows in memory, whose functions use threads."""
+
+    def run(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        items: Sequence[Any],
+        arguments: tuple[Any, ...],
+    ) -> Iterator[Any]:
+        """Call the function when its result is wanted."""
+        del name
+        return (function(item, *arguments) for item in items)
+
+    def use_threads(self, n_threads: int) -> None:
+        """There is one block: nothing to limit."""
+
+
+class ThreadDriver(LocalDriver):
+    """Threads of this process; at most one block per thread is in memory."""
+
+    def __init__(self, n_threads: int) -> None:
+        self.n_threads = n_threads
+
+    def run(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        items: Sequence[Any],
+        arguments: tuple[Any, ...],
+    ) -> Iterator[Any]:
+        """Yield the results in order; few more tasks than threads are begun."""
+        del name
+        cancel = threading.Event()
+
+        def call(item: Any) -> Any:
+            _thread.cancel = cancel
+            return call_alone(function, item, arguments)
+
+        return iterate_in_threads(call, items, self.n_threads, cancel)
+
     def use_threads(self, n_threads: int) -> None:
         """Lower the number of threads."""
         self.n_threads = max(1, min(self.n_threads, n_threads))
-
-    def check_shares(self, folder: Path) -> None:
-        """Threads see every folder."""
 
 
 def merge_tree(results: Iterator[Any], merge: Merge) -> Any:

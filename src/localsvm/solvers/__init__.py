@@ -23,6 +23,7 @@ from localsvm.solvers._kernel import (
 from localsvm.solvers._large_models import combine_pairs, decide_in_blocks
 from localsvm.solvers._limits import RunLimits
 from localsvm.solvers._linear import (
+    Certified as Certified,
     LinearProblem,
     LinearSolution,
     RowSubsets,

@@ -84,28 +84,14 @@ class SolverOptions(RunLimits):
         )
 
 
-@dataclass(frozen=True)
-class LinearSolution:
-    """Weight vectors, duals and certificates of a batch of linear problems.
+class Certified:
+    """How problems ended, by the certificate of each."""
 
-    Attributes
-    ----------
-    coef : ndarray of shape (n_tasks, n_nodes, n_features), float64
-    intercept : ndarray of shape (n_tasks, n_nodes), float64
-    duals : ndarray of shape (n_tasks, n_samples), float64
-        A start for a similar problem.
-    certificates : list of Certificate
-        Primal and dual objective, passes and status; one per independent problem.
-    """
-
-    coef: NDArray[np.float64]
-    intercept: NDArray[np.float64]
-    duals: NDArray[np.float64]
     certificates: list[_core.Certificate]
 
     @property
     def n_iter(self) -> int:
-        """Most passes that a problem took."""
+        """Most passes, or steps, that a problem took."""
         return max(certificate.n_iter for certificate in self.certificates)
 
     @property
@@ -126,6 +112,26 @@ class LinearSolution:
     def count(self, status: _core.Status) -> int:
         """Count the problems that ended with ``status``."""
         return sum(certificate.status == status for certificate in self.certificates)
+
+
+@dataclass(frozen=True)
+class LinearSolution(Certified):
+    """Weight vectors, duals and certificates of a batch of linear problems.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_tasks, n_nodes, n_features), float64
+    intercept : ndarray of shape (n_tasks, n_nodes), float64
+    duals : ndarray of shape (n_tasks, n_samples), float64
+        A start for a similar problem.
+    certificates : list of Certificate
+        Primal and dual objective, passes and status; one per independent problem.
+    """
+
+    coef: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    duals: NDArray[np.float64]
+    certificates: list[_core.Certificate]
 
 
 def solve_blocks(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from localsvm import _core
 from localsvm.estimators._additive.bins import ColumnBins
 from localsvm.estimators._additive.model import AdditiveModel, centred
-from localsvm.solvers import RunLimits, Status
+from localsvm.solvers import Certified, RunLimits
 
 LOSSES = {
     "squared_hinge": _core.AdditiveLoss.squared_hinge,
@@ -35,7 +35,7 @@ class AdditiveSettings:
 
 
 @dataclass(frozen=True)
-class AdditiveFit:
+class AdditiveFit(Certified):
     """Result of a fit.
 
     Attributes
@@ -52,30 +52,6 @@ class AdditiveFit:
     model: AdditiveModel
     coef: NDArray[np.float64]
     certificates: list[_core.Certificate]
-
-    @property
-    def n_iter(self) -> int:
-        """Most Newton steps that a task took."""
-        return max(certificate.n_iter for certificate in self.certificates)
-
-    @property
-    def n_problems(self) -> int:
-        """Number of tasks."""
-        return len(self.certificates)
-
-    @property
-    def worst_gap(self) -> float:
-        """Largest relative duality gap."""
-        return max(certificate.relative_gap for certificate in self.certificates)
-
-    @property
-    def shortfall(self) -> str:
-        """How far from optimal the worst task is, in words."""
-        return f"worst relative duality gap {self.worst_gap:.1e}"
-
-    def count(self, status: Status) -> int:
-        """Count the tasks that ended with ``status``."""
-        return sum(certificate.status == status for certificate in self.certificates)
 
 
 def fit_additive(
