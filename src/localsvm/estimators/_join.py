@@ -24,8 +24,9 @@ _WEIGHT_RIDGE, _RIDGE_ROWS = 0.005, 2.0
 _LEAST_WEIGHT = 1e-3
 # Keeps the bias of a class without held-out rows finite.
 _BIAS_RIDGE = 1e-6
-# Of Newton's method, which takes ten; the loss is in units of one row.
-_NEWTON_STEPS, _HALVINGS, _GRADIENT_TOL = 100, 40, 1e-10
+# Of Newton's method, which takes ten. The squared decrement is twice what the loss can
+# still fall by.
+_NEWTON_STEPS, _HALVINGS, _DECREMENT_TOL = 100, 40, 1e-12
 # Share of the sum's size below which a term is dropped.
 SMALLEST_SHARE = 0.03
 
@@ -120,24 +121,26 @@ def calibrated_losses(
 def _minimise(
     scaled: Floats, class_index: NDArray[np.int32], share: Floats
 ) -> tuple[Floats, Floats]:
-    """Weights and bias of decisions of spread one, by projected Newton steps.
+    """Weights and bias of decisions of spread one, by Newton steps on a face.
 
     A weight at zero that wants to fall stays there; the others move by Newton's step,
-    halved until the loss falls, and are cut at zero (Bertsekas 1982).
+    as far as no weight becomes negative, and halved until the loss falls.
     """
     problem = _JoinProblem(scaled, class_index, share)
     point = np.append(np.ones(len(scaled)), np.zeros(scaled.shape[2]))
     value, gradient, hessian = problem.expand(point)
     for _ in range(_NEWTON_STEPS):
         held = problem.is_weight & (point <= 0) & (gradient > 0)
-        if np.abs(gradient[~held]).max() <= _GRADIENT_TOL:
-            break
         step = np.zeros_like(point)
         free = np.ix_(~held, ~held)
         step[~held] = np.linalg.solve(hessian[free], gradient[~held])
+        if gradient @ step <= _DECREMENT_TOL:
+            break
+        falls = problem.is_weight & (step > 0)
+        reach = min(1.0, np.min(point[falls] / step[falls], initial=1.0))
         for halving in range(_HALVINGS):
-            moved = point - 0.5**halving * step
-            moved[problem.is_weight] = np.maximum(moved[problem.is_weight], 0)
+            moved = point - reach * 0.5**halving * step
+            moved[falls] = np.maximum(moved[falls], 0)  # but for rounding it is
             found = problem.expand(moved)
             if found[0] < value:
                 break

@@ -41,7 +41,8 @@ _FEW_ROWS, _FEW_RACE_ROWS = 4000, 1500
 # Preparations race on as many rows, terms are chosen on as many.
 _RACE_ROWS, _TRIAL_ROWS = 6000, 10_000
 _TRIAL_SHARE = 0.3
-# The best preparations of a race run in the next, none that is far behind.
+# The best preparations of a race run in the next, and on all rows those that are not
+# so many standard errors behind.
 _FINALISTS, _HOPELESS = 4, 4.0
 _FULL_SHARE, _MOST_HELD_OUT = 0.2, 10_000
 # From as many rows on, preparations race again on half as many, and cells and widths
@@ -168,16 +169,18 @@ class _SumSearch:
             n_folds = trial.n_folds if trial.n_rows <= _FEW_RACE_ROWS else 1
             tried = self._evaluate("scaling", trial, settings, n_folds)
             order = np.argsort(tried.mean_costs, kind="stable")
-            best = tried.settings[_clearest(tried, int(order[0]))]
+            first = tried.settings[_clearest(tried, int(order[0]))]
             for place in order[1:]:
                 trial.forget(RowMap.of(settings[place]))
+            # Cells of the next race are those in which the best meet on all rows.
             settings = [
-                settings[place]
+                replace(settings[place], cell_size=self.grid.cell_size[0])
                 for place in order[:_FINALISTS]
-                if tried.cost_lead(int(order[0]), int(place)) <= _HOPELESS
+                if trial is not trials[-1]
+                or tried.cost_lead(int(order[0]), int(place)) <= _HOPELESS
             ]
         self._finalists = [RowMap.of(setting) for setting in settings]
-        return best
+        return replace(first, cell_size=best.cell_size)
 
     def _questions(self) -> dict[str, list[dict[str, Sequence[Any]]]]:
         """Values of each term that are open; those of a later step at the edge."""
