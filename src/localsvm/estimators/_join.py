@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import expit
 
 Floats = NDArray[np.float64]
 
@@ -103,11 +103,7 @@ def learn_join(
 
 def log_losses(decisions: Floats, class_index: NDArray[np.int32]) -> Floats:
     """Logistic loss of each row, for decisions that are log odds."""
-    if decisions.shape[1] == 1:
-        sign = 2.0 * class_index - 1.0
-        return np.logaddexp(0.0, -sign * decisions[:, 0])
-    own = np.take_along_axis(decisions, class_index[:, np.newaxis], axis=1)[:, 0]
-    return np.asarray(logsumexp(decisions, axis=1) - own)
+    return _expand_rows(decisions, class_index)[0]
 
 
 def calibrated_losses(
@@ -169,9 +165,9 @@ class _JoinProblem:
         """Value, gradient and Hessian at a point."""
         weights, bias = point[self.is_weight], point[~self.is_weight]
         total = np.tensordot(weights, self._scaled, axes=1) + bias
-        probability = _probabilities(total)
+        losses, probability = _expand_rows(total, self._class_index)
         distance = point - self.is_weight
-        value = self._share @ log_losses(total, self._class_index)
+        value = self._share @ losses
         value += self._ridge @ np.square(distance)
         slope = self._share[:, np.newaxis] * (probability - self._target)
         gradient = np.append(
@@ -199,8 +195,18 @@ class _JoinProblem:
         return np.asarray(np.concatenate([upper, lower]) + 2 * np.diag(self._ridge))
 
 
-def _probabilities(total: Floats) -> Floats:
-    """Probability of each output; of the second class where there is one output."""
+def _expand_rows(
+    total: Floats, class_index: NDArray[np.int32]
+) -> tuple[Floats, Floats]:
+    """Loss of each row, and the probability of each output.
+
+    That is of the second class where there is one output.
+    """
     if total.shape[1] == 1:
-        return np.asarray(expit(total))
-    return np.asarray(softmax(total, axis=1))
+        sign = 2.0 * class_index - 1.0
+        return np.logaddexp(0.0, -sign * total[:, 0]), np.asarray(expit(total))
+    highest = total.max(axis=1, keepdims=True)
+    odds = np.exp(total - highest)
+    mass = odds.sum(axis=1, keepdims=True)
+    own = np.take_along_axis(total, class_index[:, np.newaxis], axis=1)
+    return (np.log(mass) + highest - own)[:, 0], odds / mass
