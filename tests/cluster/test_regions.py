@@ -51,3 +51,28 @@ def test_rows_on_their_centres_are_coded():
     codes = regions.learn(centers, np.ones(2))
     assert np.isfinite(codes.weights).all()
     np.testing.assert_array_equal(codes.regions[:, 0], [0, 1])
+
+
+def test_small_weights_are_zero_and_end_continuously():
+    centers = np.array([[0.0], [2.0], [9.0]])
+    regions = SoftRegions(centers, n_nearest=3, sharpness=1.0, cut=0.1)
+    regions.tau = 1.0
+    # The second weight is a tenth of the first where the distances differ by log(10).
+    border = 1 - np.log(10) / 4
+    X = border + np.array([[-1e-3], [1e-6], [1e-3]])
+    weights = regions.code(X).weights
+    assert (weights[:, 2] == 0).all()
+    assert weights[0, 1] == 0
+    assert 0 < weights[1, 1] < 1e-5 < weights[2, 1] < 1e-3
+    np.testing.assert_allclose((weights**2).sum(axis=1), 1, rtol=1e-12)
+
+
+def test_no_cut_is_the_softmax_alone():
+    rng = np.random.default_rng(0)
+    X, centers = rng.standard_normal((20, 2)), rng.standard_normal((6, 2))
+    regions = SoftRegions(centers, n_nearest=4, sharpness=1.0, cut=0.0)
+    codes = regions.learn(X, np.ones(20))
+    distance = ((X[:, np.newaxis] - centers[codes.regions]) ** 2).sum(axis=2)
+    expected = np.exp(-regions.tau * distance)
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    np.testing.assert_allclose(codes.weights, expected, rtol=1e-9)

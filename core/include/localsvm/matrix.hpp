@@ -61,6 +61,8 @@ class DenseRows {
         for (std::int64_t j = 0; j < std::min<std::int64_t>(n_cols_, 4 * per_line);
              j += per_line)
             __builtin_prefetch(row(i) + j);
+        // A row rarely begins with a line, so it may reach into one more.
+        __builtin_prefetch(row(i) + std::min<std::int64_t>(n_cols_, 4 * per_line) - 1);
     }
     T dot(std::int64_t i, const T* w) const {
         return loops_->dot(row(i), w, static_cast<std::size_t>(n_cols_));

@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "localsvm/aligned.hpp"
@@ -198,22 +199,33 @@ class CodedWeights {
                  std::int64_t n_classes = 1)
         : rows_(rows),
           blocks_(blocks),
-          codes_(codes),
+          n_nodes_(codes.n_nodes),
           nodes_(nodes),
           prior_(prior),
           n_classes_(n_classes),
           stride_(padded<T>(rows.width())),
           working_(static_cast<std::size_t>(codes.n_nodes * n_classes * stride_)),
           row_(static_cast<std::size_t>(whole_vectors<T>(rows.width()))),
-          met_(static_cast<std::size_t>(codes.per_row)) {
+          start_(1, 0),
+          met_(static_cast<std::size_t>(codes.per_row)),
+          counts_(static_cast<std::size_t>(codes.per_row)) {
         row_[static_cast<std::size_t>(rows.rows.n_cols())] = static_cast<T>(rows.bias);
+        // A code often ends with zeros; rows that are visited at random should be small.
+        start_.reserve(static_cast<std::size_t>(rows.rows.n_rows() + 1));
+        for (std::int64_t i = 0; i < rows.rows.n_rows(); ++i) {
+            for (std::int64_t p = i * codes.per_row; p < (i + 1) * codes.per_row; ++p)
+                if (codes.coefficients[p] != T(0))
+                    shares_.push_back({codes.nodes[p], codes.coefficients[p]});
+            start_.push_back(static_cast<std::int64_t>(shares_.size()));
+        }
     }
 
     const Blocks& blocks() const { return blocks_; }
     double code_norm(std::int64_t i) const {
         double sum = 0;
-        for (std::int64_t s = 0; s < codes_.per_row; ++s)
-            sum += coefficient(i, s) * coefficient(i, s);
+        for (const Share& share : shares(i))
+            sum +=
+                static_cast<double>(share.weight) * static_cast<double>(share.weight);
         return sum;
     }
 
@@ -221,23 +233,21 @@ class CodedWeights {
     void leave(std::int64_t) {}
     void prefetch(std::int64_t i) const {
         rows_.rows.prefetch(i);
-        const std::int64_t last = codes_.per_row - 1;
-        for (const std::int64_t s : {std::int64_t(0), last}) {
-            __builtin_prefetch(codes_.nodes + i * codes_.per_row + s);
-            __builtin_prefetch(coefficients(i) + s);
-        }
+        __builtin_prefetch(shares_.data() + start_[static_cast<std::size_t>(i)]);
     }
     // Makes row i, and the vectors of class 0 in its nodes, those at hand.
     void load_row(std::int64_t i) {
         if constexpr (Rows::is_dense) rows_.rows.copy(i, row_.data());
-        for (std::size_t s = 0; s < met_.size(); ++s)
-            met_[s] = working_.data() +
-                      vector_of(i, static_cast<std::int64_t>(s), 0) * stride_;
+        n_met_ = 0;
+        for (const Share& share : shares(i)) {
+            met_[n_met_] = working_.data() + vector_of(share, 0) * stride_;
+            counts_[n_met_++] = share.weight;
+        }
         class_ = 0;
     }
     void select_class(std::int64_t c) {
         const std::int64_t shift = (c - class_) * stride_;
-        for (T*& w : met_) w += shift;
+        for (std::size_t s = 0; s < n_met_; ++s) met_[s] += shift;
         class_ = c;
     }
     double decide(std::int64_t i) {
@@ -245,25 +255,25 @@ class CodedWeights {
         return decide_met(i);
     }
     // This and update follow a load_row(i).
-    double decide_met(std::int64_t i) const {
-        const T* c = coefficients(i);
+    double decide_met([[maybe_unused]] std::int64_t i) const {
+        const T* c = counts_.data();
         if constexpr (Rows::is_dense) {
             return static_cast<double>(rows_.rows.loops().dot_mix(
-                row_.data(), met_.data(), c, met_.size(), row_.size()));
+                row_.data(), met_.data(), c, n_met_, row_.size()));
         } else {
             double sum = 0;
-            for (std::size_t s = 0; s < met_.size(); ++s)
+            for (std::size_t s = 0; s < n_met_; ++s)
                 sum += static_cast<double>(c[s]) * rows_.dot(i, met_[s]);
             return sum;
         }
     }
-    void update(std::int64_t i, double step) {
-        const T* c = coefficients(i);
+    void update([[maybe_unused]] std::int64_t i, double step) {
+        const T* c = counts_.data();
         if constexpr (Rows::is_dense) {
             rows_.rows.loops().axpy_mix(static_cast<T>(step), row_.data(), met_.data(),
-                                        c, met_.size(), row_.size());
+                                        c, n_met_, row_.size());
         } else {
-            for (std::size_t s = 0; s < met_.size(); ++s)
+            for (std::size_t s = 0; s < n_met_; ++s)
                 rows_.axpy(i, static_cast<double>(c[s]) * step, met_[s]);
         }
     }
@@ -284,10 +294,9 @@ class CodedWeights {
     }
     double decide_wide(std::int64_t i, std::int64_t, std::int64_t c = 0) const {
         double sum = 0;
-        for (std::int64_t s = 0; s < codes_.per_row; ++s) {
-            const double weight = coefficient(i, s);
-            if (weight == 0) continue;
-            const std::int64_t start = vector_of(i, s, c) * rows_.width();
+        for (const Share& share : shares(i)) {
+            const auto weight = static_cast<double>(share.weight);
+            const std::int64_t start = vector_of(share, c) * rows_.width();
             sum += weight * rows_.dot_wide(i, nodes_ + start);
             if (prior_) sum += weight * rows_.dot_wide(i, prior_ + start);
         }
@@ -304,34 +313,42 @@ class CodedWeights {
     }
 
   private:
-    const T* coefficients(std::int64_t i) const {
-        return codes_.coefficients + i * codes_.per_row;
-    }
-    double coefficient(std::int64_t i, std::int64_t s) const {
-        return static_cast<double>(coefficients(i)[s]);
+    // What a node counts for a row; never zero.
+    struct Share {
+        std::int32_t node;
+        T weight;
+    };
+
+    std::span<const Share> shares(std::int64_t i) const {
+        const std::int64_t* start = start_.data() + i;
+        return {shares_.data() + start[0],
+                static_cast<std::size_t>(start[1] - start[0])};
     }
     double prior(std::int64_t j) const { return prior_ ? prior_[j] : 0.0; }
-    std::int64_t n_vectors() const { return codes_.n_nodes * n_classes_; }
-    std::int64_t vector_of(std::int64_t i, std::int64_t s, std::int64_t c) const {
-        return codes_.nodes[i * codes_.per_row + s] * n_classes_ + c;
+    std::int64_t n_vectors() const { return n_nodes_ * n_classes_; }
+    std::int64_t vector_of(const Share& share, std::int64_t c) const {
+        return share.node * n_classes_ + c;
     }
     void add_wide(std::int64_t i, std::int64_t c, double a) {
-        for (std::int64_t s = 0; s < codes_.per_row; ++s)
-            if (const double weight = coefficient(i, s); weight != 0)
-                rows_.axpy_wide(i, a * weight,
-                                nodes_ + vector_of(i, s, c) * rows_.width());
+        for (const Share& share : shares(i))
+            rows_.axpy_wide(i, a * static_cast<double>(share.weight),
+                            nodes_ + vector_of(share, c) * rows_.width());
     }
 
     BiasedRows<Rows> rows_;
     Blocks blocks_;
-    Codes<T> codes_;
+    std::int64_t n_nodes_;
     double* nodes_;
     const double* prior_;
     std::int64_t n_classes_;
     std::int64_t stride_;
     AlignedVector<T> working_;
-    AlignedVector<T> row_;  // [x; bias; 0 ...] of the row at hand
-    std::vector<T*> met_;   // the vectors of class_ in its nodes
+    AlignedVector<T> row_;             // [x; bias; 0 ...] of the row at hand
+    std::vector<Share> shares_;        // of each row from its start on
+    std::vector<std::int64_t> start_;  // n_rows + 1
+    std::vector<T*> met_;              // the vectors of class_ in its nodes,
+    std::vector<T> counts_;            // and what each counts
+    std::size_t n_met_ = 0;
     std::int64_t class_ = 0;
 };
 

@@ -19,7 +19,7 @@ from localsvm.cluster._neighborhoods import (
 )
 from localsvm.cluster._parallel_kmeans import ParallelKMeans
 from localsvm.cluster._pddp import PDDP, SplitTree as SplitTree
-from localsvm.cluster._regions import HardRegions, RegionCodes, SoftRegions
+from localsvm.cluster._regions import CODE_CUT, HardRegions, RegionCodes, SoftRegions
 from localsvm.cluster._sampled_kmeans import SampledKMeans
 from localsvm.cluster._summarize import (
     class_clusterer as class_clusterer,
@@ -33,6 +33,7 @@ from localsvm.cluster._summarize import (
 from localsvm.cluster._threshold import ThresholdClustering
 
 __all__ = [
+    "CODE_CUT",
     "PDDP",
     "GaussianSummary",
     "HardRegions",

@@ -119,11 +119,16 @@ class HardRegions(LearnedRegions):
         return RegionCodes(regions, np.ones(regions.shape, dtype=X.dtype))
 
 
+# Of the weight of a row's nearest centre: what smaller weights lack to count.
+CODE_CUT = 0.03
+
+
 class SoftRegions(LearnedRegions):
     r"""The nearest few centres of each row, with weights.
 
-    The weights are :math:`\mathrm{softmax}(-\tau \|x - c_l\|^2)` over the nearest
-    ``n_nearest`` centres, scaled to unit l2 norm.
+    The weights are those of :math:`\mathrm{softmax}(-\tau \|x - c_l\|^2)` over the
+    nearest ``n_nearest`` centres, less ``cut`` times the largest of them and at least
+    zero, scaled to unit l2 norm.
 
     Parameters
     ----------
@@ -132,17 +137,27 @@ class SoftRegions(LearnedRegions):
     sharpness : float
         :math:`\tau` as a multiple of one over the mean squared distance of the
         training rows to their nearest centre.
+    cut : float, default=0.03
+        From 0 to below 1. Most weights of a row are tiny and cost as much as large
+        ones; here they are exactly zero, and solvers and decisions leave them out. To
+        subtract the cut keeps the weights continuous in x where one of them ends.
     """
 
     is_hard = False
 
     def __init__(
-        self, centers: NDArray[Any], *, n_nearest: int, sharpness: float
+        self,
+        centers: NDArray[Any],
+        *,
+        n_nearest: int,
+        sharpness: float,
+        cut: float = CODE_CUT,
     ) -> None:
         self.centers = centers
         self.n_regions = centers.shape[0]
         self.n_nearest = min(n_nearest, self.n_regions)
         self.sharpness = sharpness
+        self.cut = cut
         self.tau = 1.0
 
     def search(
@@ -168,5 +183,8 @@ class SoftRegions(LearnedRegions):
     def weights(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Weights that belong to the scores of the nearest regions."""
         weights: NDArray[Any] = np.exp(-self.tau * (scores - scores[:, :1]))
+        # The nearest centre has 1, so that some weight is always left.
+        weights -= self.cut
+        np.maximum(weights, 0, out=weights)
         weights /= np.linalg.norm(weights, axis=1, keepdims=True)
         return weights

@@ -12,6 +12,7 @@ from sklearn.svm import LinearSVC
 
 from conftest import store
 from localsvm import ClusteredSVC
+from localsvm.cluster import CODE_CUT
 from localsvm.data import make_xor
 from oracles import linear_svm
 
@@ -61,7 +62,8 @@ def test_soft_decision_mixes_the_nearest_regions(two_moons):
     distance = ((X[:, None] - centers) ** 2).sum(axis=2)
     np.testing.assert_array_equal(regions, np.argsort(distance, axis=1)[:, :3])
     tau = 2.0 / distance.min(axis=1).mean()
-    expected = np.exp(-tau * np.take_along_axis(distance, regions, axis=1))
+    near = np.take_along_axis(distance, regions, axis=1)
+    expected = np.maximum(np.exp(-tau * (near - near[:, :1])) - CODE_CUT, 0)
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
     np.testing.assert_allclose(weights, expected, atol=1e-9)
     own = model.coef_ - model.global_coef_

@@ -39,10 +39,15 @@ def _hard(clusterer: Any, n_regions: int) -> HardRegions:
 
 
 def _soft(
-    centers: Any, n_regions: int, n_nearest: int, sharpness: float, tau: float
+    centers: Any,
+    n_regions: int,
+    n_nearest: int,
+    sharpness: float,
+    tau: float,
+    cut: float = 0.0,
 ) -> SoftRegions:
     del n_regions
-    regions = SoftRegions(centers, n_nearest=n_nearest, sharpness=sharpness)
+    regions = SoftRegions(centers, n_nearest=n_nearest, sharpness=sharpness, cut=cut)
     regions.tau = tau
     return regions
 
@@ -64,7 +69,14 @@ _HARD = Record(
     n_regions=Whole(1, dim="regions"),
     clusterer=Part("clusterer", columns="mapped_columns"),
 )
-_SOFT = Record(_soft, **_CENTERS, sharpness=Number(0.0), tau=Number(0.0))
+_SOFT = Record(
+    _soft,
+    **_CENTERS,
+    sharpness=Number(0.0),
+    tau=Number(0.0),
+    # Files of old have codes without a cut.
+    cut=Sometimes(Number(0.0)),
+)
 _COORDINATES = Record(
     _coordinates, **_CENTERS, coding=Word("inverse_distance", "local_coordinates")
 )

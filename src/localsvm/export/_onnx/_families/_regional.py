@@ -53,6 +53,7 @@ def _soft_code(graph: Graph, rows: Tensor, regions: SoftRegions) -> Codes:
         regions.n_nearest, largest=False
     )
     weights = ((scores - scores.columns(0, 1)) * -regions.tau).exp()
+    weights = (weights - regions.cut).at_least(0.0)
     return nearest, weights / (weights * weights).sum(1, keep=True).sqrt()
 
 
