@@ -85,12 +85,20 @@ std::vector<Certificate> solve_blocks(const Handle& matrix, const LinearTask& ta
                         static_cast<std::int64_t>(block_start.shape(0)) - 1};
     const std::int64_t n_nodes = blocks.count + (coupling > 0 ? 1 : 0);
     const Batch batch = task.batch(rows, n_nodes, options.n_threads);
+    const Settings& settings = options.settings;
     return run_released(
         options.max_time, options.cancelled, [&](const Watch& watch, StopFlag& stop) {
-            return coupling > 0 ? solve_coupled(rows, batch, blocks, coupling,
-                                                options.settings, watch, stop)
-                                : solve_independent(rows, batch, blocks,
-                                                    options.settings, watch, stop);
+            if constexpr (Handle::Rows::is_dense)
+                if (prefers_newton(settings.loss, rows, blocks.count))
+                    return coupling > 0
+                               ? solve_coupled_by_newton(rows, batch, blocks, coupling,
+                                                         settings, watch, stop)
+                               : solve_independent_by_newton(rows, batch, blocks,
+                                                             settings, watch, stop);
+            return coupling > 0
+                       ? solve_coupled(rows, batch, blocks, coupling, settings, watch,
+                                       stop)
+                       : solve_independent(rows, batch, blocks, settings, watch, stop);
         });
 }
 
@@ -152,11 +160,17 @@ std::vector<Certificate> solve_codes(
     const auto codes = codes_of(rows, code_nodes, coefficients, task.nodes.shape(1));
     const EveryRow every_row(rows.n_rows());
     const Batch batch = task.batch(rows, codes.n_nodes, options.n_threads);
-    return run_released(options.max_time, options.cancelled,
-                        [&](const Watch& watch, StopFlag& stop) {
-                            return solve_coded(rows, batch, every_row.block(), codes,
-                                               options.settings, watch, stop);
-                        });
+    const Settings& settings = options.settings;
+    return run_released(
+        options.max_time, options.cancelled, [&](const Watch& watch, StopFlag& stop) {
+            if constexpr (Handle::Rows::is_dense)
+                // Given weights that the vectors are added to are for descent.
+                if (!batch.prior && prefers_newton(settings.loss, rows, codes.n_nodes))
+                    return solve_coded_by_newton(rows, batch, every_row.block(), codes,
+                                                 settings, watch, stop);
+            return solve_coded(rows, batch, every_row.block(), codes, settings, watch,
+                               stop);
+        });
 }
 
 template <class Handle>

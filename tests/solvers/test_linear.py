@@ -85,16 +85,20 @@ def test_certificate_is_true_wherever_the_solver_stops(loss, dtype, max_iter, se
     solution = single(problem, loss=loss, tol=1e-12, max_iter=max_iter)
     certificate, sign = solution.certificates[0], signs(problem)
     alpha, biased = solution.duals[0], linear_svm.with_bias(X, 1.0)
-    w = biased.T @ (alpha * sign)
-    np.testing.assert_allclose(weights(solution)[0], w, rtol=1e-9, atol=1e-12)
+    pull = biased.T @ (alpha * sign)
+    w = weights(solution)[0]
+    # The squared hinge is solved by Newton's method, whose weights are not the duals'.
+    if loss == "hinge":
+        np.testing.assert_allclose(w, pull, rtol=1e-9, atol=1e-12)
     primal = linear_svm.objective(w, biased, sign, problem.bounds, loss)
     used = problem.bounds > 0
     ridge = (
         0 if loss == "hinge" else (alpha[used] ** 2 / problem.bounds[used]).sum() / 4
     )
     assert certificate.primal == pytest.approx(primal, rel=1e-12)
-    assert certificate.dual == pytest.approx(alpha.sum() - w @ w / 2 - ridge, rel=1e-9)
-    assert certificate.primal >= certificate.dual
+    dual = alpha.sum() - pull @ pull / 2 - ridge
+    assert certificate.dual == pytest.approx(dual, rel=1e-9, abs=1e-12 * primal)
+    assert certificate.primal >= certificate.dual * (1 - 1e-12)
     assert certificate.n_iter <= max_iter
     assert (alpha >= 0).all()
     if loss == "hinge":

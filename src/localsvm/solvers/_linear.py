@@ -1,4 +1,12 @@
-"""Linear SVMs by dual coordinate descent, one or many over the same rows."""
+"""Linear SVMs, one or many over the same rows.
+
+Dual coordinate descent solves them, or Newton's method on the primal: the squared hinge
+of :func:`solve_blocks` and :func:`solve_codes` on dense rows of at most 300 columns d,
+where the numbers of all weight vectors are at most as many as the rows, k (d + 1) <= n.
+Newton's weights are those of its last step, and its duals the ones of their margins,
+alpha_i = 2 C_i max(0, 1 - y_i f(x_i)) times a factor next to 1: primal and dual of the
+certificate are theirs, and near the optimum they define each other.
+"""
 
 from __future__ import annotations
 
@@ -54,10 +62,10 @@ class LinearProblem:
 
 @dataclass(frozen=True)
 class SolverOptions(RunLimits):
-    """How far and how long dual coordinate descent iterates.
+    """How far and how long a linear SVM is solved.
 
     ``tol`` is the relative duality gap (primal - dual) / primal; an iteration is a
-    pass: as many row visits as there are rows.
+    pass of coordinate descent, as many row visits as there are rows, or a Newton step.
 
     Parameters
     ----------
@@ -143,7 +151,7 @@ def solve_blocks(
     options: SolverOptions,
     duals: NDArray[np.float64] | None = None,
 ) -> LinearSolution:
-    """Solve the clustered linear SVM with one region per row.
+    r"""Solve the clustered linear SVM with one region per row.
 
     Parameters
     ----------
@@ -165,7 +173,10 @@ def solve_blocks(
 
     Notes
     -----
-    Cost per pass O(nnz(X)) whatever the number of regions.
+    Cost per pass O(nnz(X)) whatever the number of regions. By Newton's method
+    O(n d\ :sup:`2` + k d\ :sup:`3`) per step, of which it takes about ten, and
+    8 k d\ :sup:`2` bytes: the Hessian of the regions' vectors and the global one is an
+    arrow that is solved exactly.
     """
     order = np.argsort(region, kind="stable").astype(np.int64, copy=False)
     block_start = np.zeros(n_regions + 1, dtype=np.int64)
@@ -268,7 +279,7 @@ def solve_codes(
     options: SolverOptions,
     duals: NDArray[np.float64] | None = None,
 ) -> LinearSolution:
-    """Solve the linear SVM in which each row mixes several weight vectors.
+    r"""Solve the linear SVM in which each row mixes several weight vectors.
 
     Parameters
     ----------
@@ -285,7 +296,10 @@ def solve_codes(
 
     Notes
     -----
-    Cost per pass O(m nnz(X)).
+    Cost per pass O(m nnz(X)) for m coefficients of a row that are not zero. By Newton's
+    method, after at most 25 passes of descent that often do: O(m n d) for each of a few
+    hundred products with the Hessian, O(m n d\ :sup:`2` + k d\ :sup:`3`) for a few
+    factorisations of its blocks, a copy of the rows and 8 k d\ :sup:`2` bytes.
     """
     shape = (problem.n_tasks, n_nodes)
     task, duals, nodes = _allocate(problem, shape, problem.n_tasks, duals)
