@@ -129,5 +129,8 @@ void bind_kernel(nb::module_& module);
 void bind_neighborhoods(nb::module_& module);
 void bind_threshold(nb::module_& module);
 void bind_additive(nb::module_& module);
+void bind_nearest(nb::module_& module);
+void bind_preparation(nb::module_& module);
+void bind_rows(nb::module_& module);
 
 }  // namespace localsvm

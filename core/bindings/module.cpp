@@ -10,4 +10,7 @@ NB_MODULE(_core, module) {
     localsvm::bind_neighborhoods(module);
     localsvm::bind_threshold(module);
     localsvm::bind_additive(module);
+    localsvm::bind_nearest(module);
+    localsvm::bind_preparation(module);
+    localsvm::bind_rows(module);
 }

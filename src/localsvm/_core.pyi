@@ -570,3 +570,151 @@ def solve_additive(codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None
 @overload
 def solve_additive(codes: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_bins: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_ordered: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], task: AdditiveTask, options: AdditiveOptions) -> list[Certificate]:
     """Additive SVMs, one class against the rest, by Newton-CG."""
+
+class NearestRowsFloat32:
+    """The nearest of rows, not copied."""
+
+    def __init__(self, rows: DenseFloat32, middle: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], directions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def find(self, queries: DenseFloat32, nearest: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """The nearest row of each query, the first one at a tie."""
+
+class NearestRowsFloat64:
+    """The nearest of rows, not copied."""
+
+    def __init__(self, rows: DenseFloat64, middle: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], directions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def find(self, queries: DenseFloat64, nearest: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """The nearest row of each query, the first one at a tie."""
+
+class NumberLists:
+    """Lists of numbers end to end."""
+
+    def __init__(self, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class ColumnMaps:
+    """Columns mapped between knots."""
+
+    def __init__(self, *, columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], knots: NumberLists, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @overload
+    def apply(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
+
+    @overload
+    def apply(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+        """Map the columns; the others of out are left as they are."""
+
+class ColumnCodes:
+    """Columns as finite numbers."""
+
+    def __init__(self, *, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], medians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], flagged: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], categories: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], levels: NumberLists, has_missing: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class RowPreparationFloat32:
+    """The way to prepared rows."""
+
+    def __init__(self, *, n_cols: int, codes: ColumnCodes | None, maps: ColumnMaps | None, unit_rows: bool, components: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], offset: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], is_diagonal: bool) -> None: ...
+
+class RowPreparationFloat64:
+    """The way to prepared rows."""
+
+    def __init__(self, *, n_cols: int, codes: ColumnCodes | None, maps: ColumnMaps | None, unit_rows: bool, components: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], offset: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], is_diagonal: bool) -> None: ...
+
+class RowModelFloat32:
+    """A fitted model as single rows see it."""
+
+    @property
+    def n_cols(self) -> int: ...
+
+    @property
+    def n_outputs(self) -> int: ...
+
+    def decide(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], takes_missing: bool) -> int:
+        """Decisions; place of the first value that is not taken, or -1."""
+
+    def classify(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], takes_missing: bool) -> int:
+        """Classes; place of the first value that is not taken, or -1."""
+
+class RowModelFloat64:
+    """A fitted model as single rows see it."""
+
+    @property
+    def n_cols(self) -> int: ...
+
+    @property
+    def n_outputs(self) -> int: ...
+
+    def decide(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], takes_missing: bool) -> int:
+        """Decisions; place of the first value that is not taken, or -1."""
+
+    def classify(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], takes_missing: bool) -> int:
+        """Classes; place of the first value that is not taken, or -1."""
+
+class RegionCoding(enum.Enum):
+    """What regions count for a row."""
+
+    hard = 0
+
+    softmax = 1
+
+    inverse_distance = 2
+
+    local_coordinates = 3
+
+class CellModels:
+    """SVMs of cells, copied."""
+
+    def __init__(self, *, starts: Sequence[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]], support: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], pairs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], intercept: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coef: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], only_class: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], gamma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int) -> None: ...
+
+def linear_rows_float32(coef: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> RowModelFloat32:
+    """Weights of columns."""
+
+def additive_rows_float32(*, is_category: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_bins: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cuts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cut_bin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], bias: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> RowModelFloat32:
+    """A table of effects per column."""
+
+def linear_rows_float64(coef: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> RowModelFloat64:
+    """Weights of columns."""
+
+def additive_rows_float64(*, is_category: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_bins: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cuts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cut_bin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], bias: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> RowModelFloat64:
+    """A table of effects per column."""
+
+def region_rows_float32(*, coding: RegionCoding, n_nearest: int, constants: Sequence[float], centers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], coef: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], intercept: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> RowModelFloat32:
+    """Linear SVMs in regions; constants are tau, ridge and closeness."""
+
+def kernel_rows_float32(*, support: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], kernel: Kernel, duals: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> RowModelFloat32:
+    """Kernel SVMs with one set of support vectors."""
+
+def cell_rows_float32(*, cells: CellModels, kernel: Kernel, support: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], points: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], cell_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], middle: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], directions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> RowModelFloat32:
+    """Kernel SVMs of cells, by the nearest point."""
+
+def mixture_rows_float32(*, sizes: Sequence[int], log_prior: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_tasks: int, slope: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], offset: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> RowModelFloat32:
+    """A mixture of linear SVMs: the logarithms of the classes' sums."""
+
+def sum_rows_float32(*, n_cols: int, preparations: Sequence[RowPreparationFloat32], models: Sequence[RowModelFloat32], seen: Sequence[int], weights: Sequence[float], bias: Sequence[float]) -> RowModelFloat32:
+    """A weighted sum; seen is the preparation of each model, or -1."""
+
+def switch_rows_float32(*, preparation: RowPreparationFloat32, first: RowModelFloat32, second: RowModelFloat32 | None, threshold: float) -> RowModelFloat32:
+    """A second model where the first is in doubt."""
+
+def converted_rows_float32(model: RowModelFloat64) -> RowModelFloat32:
+    """A model of rows of the other type."""
+
+def region_rows_float64(*, coding: RegionCoding, n_nearest: int, constants: Sequence[float], centers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], coef: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], intercept: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> RowModelFloat64:
+    """Linear SVMs in regions; constants are tau, ridge and closeness."""
+
+def kernel_rows_float64(*, support: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], kernel: Kernel, duals: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> RowModelFloat64:
+    """Kernel SVMs with one set of support vectors."""
+
+def cell_rows_float64(*, cells: CellModels, kernel: Kernel, support: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], cell_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], middle: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], directions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> RowModelFloat64:
+    """Kernel SVMs of cells, by the nearest point."""
+
+def mixture_rows_float64(*, sizes: Sequence[int], log_prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_tasks: int, slope: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], offset: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> RowModelFloat64:
+    """A mixture of linear SVMs: the logarithms of the classes' sums."""
+
+def sum_rows_float64(*, n_cols: int, preparations: Sequence[RowPreparationFloat64], models: Sequence[RowModelFloat64], seen: Sequence[int], weights: Sequence[float], bias: Sequence[float]) -> RowModelFloat64:
+    """A weighted sum; seen is the preparation of each model, or -1."""
+
+def switch_rows_float64(*, preparation: RowPreparationFloat64, first: RowModelFloat64, second: RowModelFloat64 | None, threshold: float) -> RowModelFloat64:
+    """A second model where the first is in doubt."""
+
+def converted_rows_float64(model: RowModelFloat32) -> RowModelFloat64:
+    """A model of rows of the other type."""
