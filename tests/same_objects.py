@@ -57,4 +57,8 @@ def _parts(value):
         return {
             item.name: getattr(value, item.name) for item in dataclasses.fields(value)
         }
-    return getattr(value, "__dict__", {})
+    # What a copy would hold: without what is prepared from it.
+    if isinstance(value, type) or not hasattr(value, "__dict__"):
+        return {}
+    state = value.__getstate__()
+    return state if isinstance(state, dict) else {}

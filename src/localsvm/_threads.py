@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
@@ -20,11 +20,13 @@ __all__ = [
     "call_interruptibly",
     "effective_n_jobs",
     "iterate_in_threads",
+    "libraries_for",
     "map_in_threads",
     "map_interruptibly",
     "map_row_blocks",
     "single_threaded_libraries",
     "sum_row_blocks",
+    "threads_for",
 ]
 
 Item = TypeVar("Item")
@@ -119,6 +121,16 @@ def single_threaded_libraries() -> Iterator[None]:
         yield
     finally:
         _library_limit.release(limits)
+
+
+def libraries_for(n_rows: int) -> AbstractContextManager[None]:
+    """Limit the libraries as above while rows are worked on, unless they are few."""
+    return nullcontext() if n_rows <= FEW_ROWS else single_threaded_libraries()
+
+
+def threads_for(n_rows: int, n_jobs: int | None) -> int:
+    """Threads that work on rows: one, if they are few, without a look at joblib."""
+    return 1 if n_rows <= FEW_ROWS else int(effective_n_jobs(n_jobs))
 
 
 def call_interruptibly(function: Callable[[], Result]) -> Result:

@@ -11,12 +11,11 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from localsvm._threads import map_row_blocks
-from localsvm.cluster._centers import NearestCenters
 from localsvm.cluster._regions import LearnedRegions, RegionCodes
 
 RIDGE = 1e-4
 # Squared distance to the nearest anchor over that to the farthest of the nearest.
-_CLOSE = 1e-6
+CLOSE = 1e-6
 
 
 class LocalCoordinates(LearnedRegions):
@@ -58,7 +57,7 @@ class LocalCoordinates(LearnedRegions):
 
     def code(self, X: Any, n_jobs: int | None = None) -> RegionCodes:
         """Nearest anchors of each row and their weights."""
-        search = NearestCenters(self.centers, np.float64, n_jobs)
+        search = self._search_for(np.float64, n_jobs)
         anchors, scores = search.search(X, self.n_nearest)
         squared = search.squared_distances(X, scores)
         weights = np.empty(anchors.shape, dtype=X.dtype)
@@ -76,7 +75,7 @@ class LocalCoordinates(LearnedRegions):
         self, X: Any, anchors: NDArray[np.int32], squared: NDArray[np.float64]
     ) -> None:
         """Replace distances that are small differences of large numbers."""
-        close = np.flatnonzero(squared[:, 0] <= _CLOSE * squared[:, -1])
+        close = np.flatnonzero(squared[:, 0] <= CLOSE * squared[:, -1])
         rows = X[close].toarray() if sparse.issparse(X) else X[close]
         for slot, nearest in enumerate(anchors[close].T):
             difference = rows - self.centers[nearest].astype(np.float64)

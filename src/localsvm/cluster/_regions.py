@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from localsvm.cluster._base import BaseClusterer
 from localsvm.cluster._centers import NearestCenters
 
 
@@ -34,6 +36,8 @@ class LearnedRegions(ABC):
     subclass says otherwise, a row's code depends on the row only, and its scores are
     its weights.
     """
+
+    centers: Any
 
     @abstractmethod
     def code(self, X: Any, n_jobs: int | None = None) -> RegionCodes:
@@ -66,6 +70,21 @@ class LearnedRegions(ABC):
         """Weights that belong to the scores of the nearest regions."""
         return scores
 
+    def _search_for(self, dtype: Any, n_jobs: int | None) -> NearestCenters:
+        """Search for the nearest centres, prepared once for each type of the rows."""
+        key = np.dtype(dtype), n_jobs
+        if key not in self._searches:
+            self._searches[key] = NearestCenters(self.centers, dtype, n_jobs)
+        return self._searches[key]
+
+    @cached_property
+    def _searches(self) -> dict[Any, NearestCenters]:
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the searches, which are made of the centres."""
+        return {name: own for name, own in vars(self).items() if name != "_searches"}
+
 
 class HardRegions(LearnedRegions):
     """One region per row: the label that a clusterer predicts.
@@ -92,7 +111,10 @@ class HardRegions(LearnedRegions):
 
     def assign(self, X: Any) -> NDArray[np.intp]:
         """Label of each row, checked to be from 0."""
-        labels = np.asarray(self.clusterer.predict(X))
+        clusterer = self.clusterer
+        # The rows are validated; those of this library need not see to that again.
+        is_own = getattr(type(clusterer), "predict", None) is BaseClusterer.predict
+        labels = np.asarray(clusterer._assign(X) if is_own else clusterer.predict(X))
         if labels.shape != (X.shape[0],) or labels.dtype.kind not in "iu":
             raise ValueError(
                 f"{type(self.clusterer).__name__}.predict must return one integer "
@@ -164,7 +186,7 @@ class SoftRegions(LearnedRegions):
         self, X: Any, n_jobs: int | None = None
     ) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.float64]]:
         """Find the nearest regions, their scores, and the distance to the first."""
-        search = NearestCenters(self.centers, X.dtype, n_jobs)
+        search = self._search_for(X.dtype, n_jobs)
         regions, scores = search.search(X, self.n_nearest)
         return regions, scores, search.squared_distances(X, scores[:, 0])
 
@@ -176,7 +198,7 @@ class SoftRegions(LearnedRegions):
 
     def code(self, X: Any, n_jobs: int | None = None) -> RegionCodes:
         """Nearest regions of each row and their weights."""
-        search = NearestCenters(self.centers, X.dtype, n_jobs)
+        search = self._search_for(X.dtype, n_jobs)
         regions, scores = search.search(X, self.n_nearest)
         return RegionCodes(regions, self.weights(scores))
 

@@ -155,17 +155,19 @@ class LocalModels:
             -1 for classes that are not there.
         """
         out = np.empty((X.shape[0], 1 if n_classes == 2 else n_classes), X.dtype)
+        queries = _Queries(X, route, prior)
+        large = self._large_models(X, route)
+        if not large:
+            self._decide_small(support_rows, kernel, n_classes, queries, n_threads, out)
+            return out
         small = np.ones(X.shape[0], dtype=bool)
-        for model in self._large_models(X, route):
+        for model in large:
             rows = np.flatnonzero(route == model)
             small[rows] = False
             out[rows] = self._large_model(model, support_rows, n_classes).decide(
                 kernel, X[rows], None if prior is None else prior[rows], n_threads
             )
-        queries = _Queries(X, route, prior)
-        if small.all():
-            self._decide_small(support_rows, kernel, n_classes, queries, n_threads, out)
-        elif small.any():
+        if small.any():
             part = out[small]
             queries = queries.take(small)
             self._decide_small(
@@ -176,7 +178,7 @@ class LocalModels:
 
     def _large_models(self, X: Any, route: NDArray[np.int64]) -> list[int]:
         """Models for which matrix products pay: many support vectors and queries."""
-        if sparse.issparse(X):
+        if sparse.issparse(X) or len(route) < _MANY_QUERIES:
             return []
         n_support = np.diff(self.support_start)
         n_queries = np.bincount(route, minlength=len(n_support))

@@ -7,6 +7,12 @@ from localsvm.cluster._neighborhoods._cover import (
     cover_rows as cover_rows,
     neighborhood_sizes as neighborhood_sizes,
 )
+from localsvm.cluster._neighborhoods._nearest import (
+    NearestRows as NearestRows,
+    finds_euclidean as finds_euclidean,
+    index_of as index_of,
+    sketch_of as sketch_of,
+)
 from localsvm.cluster._neighborhoods._neighbors import (
     KernelNeighbors as KernelNeighbors,
     ShortListNeighbors as ShortListNeighbors,

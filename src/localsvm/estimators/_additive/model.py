@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm import _core
-from localsvm._threads import effective_n_jobs
+from localsvm._threads import effective_n_jobs, threads_for
 from localsvm.estimators._additive.bins import ColumnBins, dense_rows
 
 
@@ -33,7 +33,7 @@ class AdditiveModel:
     def decide(self, X: NDArray[Any], n_jobs: int | None = None) -> NDArray[np.float64]:
         """Decision values of shape (n_rows, n_outputs)."""
         out = np.empty((X.shape[0], len(self.bias)))
-        n_threads = 1 if len(X) == 1 else effective_n_jobs(n_jobs)
+        n_threads = threads_for(len(X), n_jobs)
         _core.decide_binned(
             dense_rows(X), self.bins.for_core, self.tables, self.bias, out, n_threads
         )

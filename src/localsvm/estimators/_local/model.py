@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm._threads import effective_n_jobs
-from localsvm.cluster import find_neighbors, fit_search, make_search
+from localsvm._threads import threads_for
+from localsvm.cluster import (
+    NearestRows,
+    find_neighbors,
+    fit_search,
+    index_of,
+    make_search,
+)
 from localsvm.kernels import Kernel
 from localsvm.rows import stored_as
 from localsvm.solvers import LocalModels, local_gradients
@@ -39,8 +46,21 @@ class Router:
 
     def route(self, X: Any, n_jobs: int | None) -> NDArray[np.int64]:
         """Neighbourhood of each query."""
-        nearest = find_neighbors(self.search, X, 1, len(self.regions), n_jobs)
-        return self.regions[nearest[:, 0]].astype(np.int64)
+        if self._index is not None:
+            nearest = self._index.find(X, n_jobs)
+        else:
+            found = find_neighbors(self.search, X, 1, len(self.regions), n_jobs)
+            nearest = found[:, 0]
+        return self.regions[nearest].astype(np.int64)
+
+    @cached_property
+    def _index(self) -> NearestRows | None:
+        """What finds the nearest row sooner than the search, if there is such."""
+        return index_of(self.search, self.rows)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the index, which is made of the rows."""
+        return {name: vars(self)[name] for name in self.__dataclass_fields__}
 
 
 @dataclass(frozen=True)
@@ -147,7 +167,7 @@ class LocalModel:
             self.n_classes,
             X,
             self.router.route(X, n_jobs),
-            effective_n_jobs(n_jobs),
+            threads_for(X.shape[0], n_jobs),
             None if self.prior is None else self.shrink * self.prior.decide(X),
         )
 

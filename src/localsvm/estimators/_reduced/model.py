@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from localsvm._threads import single_threaded_libraries
+from localsvm._threads import libraries_for
 from localsvm.kernels import Kernel
 from localsvm.rows import stored_as
 from localsvm.solvers import decide_in_blocks
+
+Compare = Callable[[Any], NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -45,13 +49,22 @@ class ReducedModel:
     def decide(self, X: Any, n_jobs: int | None) -> NDArray[Any]:
         """Decision values of shape (n_samples, n_tasks), in the dtype of ``X``."""
         if self.is_linear:
-            with single_threaded_libraries():
+            with libraries_for(X.shape[0]):
                 sums = np.asarray(X @ self.coef.T, dtype=np.float64)
         else:
-            sums = kernel_sums(
-                self.kernel, X, self.support_vectors, self.dual_coef, n_jobs
+            sums = sums_of_kernel(
+                self._compare, X, self.support_vectors, self.dual_coef, n_jobs
             )
         return np.asarray(sums + self.intercept, dtype=X.dtype)
+
+    @cached_property
+    def _compare(self) -> Compare:
+        """Kernel values with the support vectors, prepared once."""
+        return comparison(self.kernel, self.support_vectors)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is prepared."""
+        return {name: vars(self)[name] for name in self.__dataclass_fields__}
 
     def gradients(self, X: Any) -> NDArray[np.float64]:
         """Gradients of the decisions, of shape (n_samples, n_tasks, n_features)."""
@@ -89,11 +102,24 @@ def kernel_sums(
     duals : ndarray of shape (n_tasks, n_support)
     n_jobs : int or None
     """
+    return sums_of_kernel(comparison(kernel, support), X, support, duals, n_jobs)
+
+
+def comparison(kernel: Kernel, support: Any) -> Compare:
+    """Prepare the kernel values of blocks of rows with all support vectors."""
+    if not support.shape[0] or sparse.issparse(support):
+        return lambda part: kernel(part, support)
+    return kernel.compare_with(support, kernel.gamma)
+
+
+def sums_of_kernel(
+    compare: Compare,
+    X: Any,
+    support: Any,
+    duals: NDArray[np.float64],
+    n_jobs: int | None,
+) -> NDArray[np.float64]:
+    """Decisions as of :func:`kernel_sums`, by a comparison with the support."""
     if not support.shape[0]:
         return np.zeros((X.shape[0], len(duals)))
-    X = stored_as(X, support)
-    if sparse.issparse(support):
-        return decide_in_blocks(lambda part: kernel(part, support), duals, X, n_jobs)
-    return decide_in_blocks(
-        kernel.compare_with(support, kernel.gamma), duals, X, n_jobs
-    )
+    return decide_in_blocks(compare, duals, stored_as(X, support), n_jobs)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.extmath import row_norms
 
 from localsvm import _core
-from localsvm._threads import effective_n_jobs
+from localsvm._threads import threads_for
 from localsvm.cluster import (
     HardRegions,
     LocalCoordinates,
@@ -127,7 +127,7 @@ class RegionalModel:
             self.coef.astype(X.dtype, copy=False),
             self.intercept.astype(X.dtype, copy=False),
             out,
-            effective_n_jobs(n_jobs),
+            threads_for(X.shape[0], n_jobs),
         )
         return out
 

@@ -5,6 +5,7 @@ from localsvm.estimators._staged.preparation.model import (
     SCALINGS,
     Preparation,
     QuantileMap,
+    joined_lists,
 )
 
-__all__ = ["SCALINGS", "ColumnCode", "Preparation", "QuantileMap"]
+__all__ = ["SCALINGS", "ColumnCode", "Preparation", "QuantileMap", "joined_lists"]

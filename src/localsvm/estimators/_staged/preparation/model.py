@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from scipy.special import ndtri
 from sklearn.preprocessing import StandardScaler, normalize
 from sklearn.utils.extmath import randomized_svd, row_norms
 
+from localsvm import _core
 from localsvm._threads import map_row_blocks
 from localsvm.estimators._regional import GradientMetric
 from localsvm.estimators._staged.preparation.columns import ColumnCode
@@ -64,9 +67,21 @@ class QuantileMap:
     def apply(self, X: NDArray[Any]) -> NDArray[Any]:
         """Map the columns of a copy."""
         mapped = np.array(X, order="C")
-        for column, values, scores in self._maps():
-            mapped[:, column] = np.interp(X[:, column], values, scores)
+        self.to_core.apply(np.ascontiguousarray(X), mapped)
         return mapped
+
+    @cached_property
+    def to_core(self) -> _core.ColumnMaps:
+        """The maps as the core takes them."""
+        return _core.ColumnMaps(
+            columns=self.columns.astype(np.int64),
+            knots=_core.NumberLists(*joined_lists(self.values)),
+            scores=joined_lists(self.scores)[1],
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is made of the knots."""
+        return {name: vars(self)[name] for name in self.__dataclass_fields__}
 
     def slope(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """Differentiate each column's map at each row; 0 outside of the knots."""
@@ -149,8 +164,8 @@ class Preparation:
 
     def apply(self, X: Any, n_jobs: int | None = None) -> Any:
         """Prepare rows, in their dtype."""
-        components = self.components.astype(X.dtype)
-        offset = self.offset.astype(X.dtype)
+        components = self.components.astype(X.dtype, copy=False)
+        offset = self.offset.astype(X.dtype, copy=False)
         if sparse.issparse(X):
             return self._scale(X).multiply(components).tocsr()
         out = np.empty((X.shape[0], len(offset)), dtype=X.dtype)
@@ -229,6 +244,14 @@ class Preparation:
         return replace(
             self, components=self.components / norm, offset=self.offset / norm
         )
+
+
+def joined_lists(
+    lists: Sequence[NDArray[np.float64]],
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Put lists end to end: where each begins, and the numbers."""
+    starts = np.cumsum([0, *map(len, lists)], dtype=np.int64)
+    return starts, np.concatenate([np.empty(0), *lists])
 
 
 def _project(X: Any, components: NDArray[Any]) -> Any:
