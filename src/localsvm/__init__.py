@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         StagedSVC,
         SupportClusterSVC,
     )
-    from localsvm.export import load, save
+    from localsvm.export import compile, load, save
 
 __all__ = [
     "AdditiveSVC",
@@ -29,11 +29,12 @@ __all__ = [
     "ReducedSVC",
     "StagedSVC",
     "SupportClusterSVC",
+    "compile",
     "load",
     "save",
 ]
 __version__ = "0.1.0"
-_FILES = ("load", "save")
+_FILES = ("compile", "load", "save")
 _SUBMODULES = (
     *("cluster", "data", "engine", "estimators", "exceptions", "export", "federated"),
     *("inspect", "kernels", "serve"),

@@ -207,14 +207,14 @@ def check_rows(
         raise
     rows, *target = checked if isinstance(checked, tuple) else (checked,)
     rows = _canonical(rows)
-    _check_finite(rows, getattr(estimator, "feature_names_in_", None), allow_nan)
+    check_finite(rows, getattr(estimator, "feature_names_in_", None), allow_nan)
     return (rows, *target) if target else rows
 
 
 def check_mapped_rows(X: Any) -> Any:
     """Validate what a transformer made of rows, as :func:`check_rows` does."""
     rows = _canonical(check_array(X, **_STORAGE))
-    _check_finite(rows, None)
+    check_finite(rows, None)
     return rows
 
 
@@ -259,7 +259,7 @@ def _shown_name(column: int, feature_names: Any) -> str:
     return str(column) if feature_names is None else repr(feature_names[column])
 
 
-def _check_finite(X: Any, feature_names: Any, allow_nan: bool = False) -> None:
+def check_finite(X: Any, feature_names: Any, allow_nan: bool = False) -> None:
     values = X.data if sparse.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum(dtype=np.float64)):

@@ -1,6 +1,7 @@
 """Estimators: one folder per family of methods; ``METHODS`` lists them."""
 
 from localsvm.estimators._additive import (
+    AdditiveModel as AdditiveModel,
     AdditiveSVC,
     ColumnBins as ColumnBins,
     ColumnEffect,
@@ -8,6 +9,7 @@ from localsvm.estimators._additive import (
 from localsvm.estimators._local import (
     BaseLocalSVC as BaseLocalSVC,
     GlobalModel as GlobalModel,
+    LocalModel as LocalModel,
     LocalSVC,
     LocalSVCCV,
     NeighborSVC,
@@ -16,12 +18,14 @@ from localsvm.estimators._local import (
 from localsvm.estimators._mixture import (
     CenterGate as CenterGate,
     LinearGate as LinearGate,
+    MixtureModel as MixtureModel,
     MixtureSVC,
     PaperGate,
     SoftmaxGate,
     TwoLevelGate as TwoLevelGate,
 )
 from localsvm.estimators._reduced import (
+    ReducedModel as ReducedModel,
     ReducedSVC,
     Reduction,
 )
@@ -48,9 +52,11 @@ from localsvm.estimators._staged import (
     ColumnCode as ColumnCode,
     Preparation as Preparation,
     QuantileMap as QuantileMap,
+    RegionAnswer as RegionAnswer,
     StagedSVC,
     SumModel as SumModel,
     SwitchModel as SwitchModel,
+    joined_lists as joined_lists,
 )
 from localsvm.estimators._support_cluster import (
     ClusterMachine as ClusterMachine,

@@ -1,5 +1,6 @@
 """Models that leave this library."""
 
+from localsvm.export._compiled import CompiledModel, compile
 from localsvm.export._file import (
     FileDescription,
     ModelFile,
@@ -16,8 +17,10 @@ from localsvm.export._onnx import (
 )
 
 __all__ = [
+    "CompiledModel",
     "FileDescription",
     "ModelFile",
+    "compile",
     "describe_file",
     "load",
     "load_file",

@@ -5,15 +5,18 @@ from localsvm.estimators._staged.preparation import (
     ColumnCode,
     Preparation,
     QuantileMap,
+    joined_lists,
 )
-from localsvm.estimators._staged.sum.model import SumModel
+from localsvm.estimators._staged.sum.model import RegionAnswer, SumModel
 from localsvm.estimators._staged.switch.model import SwitchModel
 
 __all__ = [
     "ColumnCode",
     "Preparation",
     "QuantileMap",
+    "RegionAnswer",
     "StagedSVC",
     "SumModel",
     "SwitchModel",
+    "joined_lists",
 ]

@@ -55,7 +55,7 @@ def find_cluster(graph: Graph, rows: Tensor, clusterer: Any) -> Tensor:
     if isinstance(clusterer, PDDP):
         return _walk_tree(graph, rows, clusterer)
     centers = getattr(clusterer, "cluster_centers_", None)
-    if centers is None or not _predicts_nearest(clusterer, np.asarray(centers)):
+    if centers is None or not predicts_nearest(clusterer, np.asarray(centers)):
         raise TypeError(
             f"clusterer={type(clusterer).__name__} cannot be exported to ONNX: its "
             "predict is not the nearest of cluster_centers_. Use a clusterer whose is, "
@@ -64,7 +64,7 @@ def find_cluster(graph: Graph, rows: Tensor, clusterer: Any) -> Tensor:
     return center_scores(graph, rows, np.asarray(centers)).arg_min(1)
 
 
-def _predicts_nearest(clusterer: Any, centers: NDArray[Any]) -> bool:
+def predicts_nearest(clusterer: Any, centers: NDArray[Any]) -> bool:
     """Whether rows between the centres are given to the nearest of them."""
     rng = np.random.default_rng(0)
     ends = centers[rng.integers(len(centers), size=(2, _N_PROBES))].astype(np.float64)
