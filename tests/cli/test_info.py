@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from forged_files import forge
 from localsvm import ClusteredSVC
 from localsvm.data import TableEncoder
-from localsvm.export import load, onnx_inputs, save
+from localsvm.export import load, onnx_inputs, save, to_c
 
 
 def test_a_model_is_described(call):
@@ -188,3 +188,25 @@ def test_comparison_misuse(call, what, options, words):
 def test_numbers_of_json_are_numbers(call):
     found = json.loads(call("info", "people.lsvm", "--json").stdout)
     assert np.isfinite(found["notes"]["held_out"]["accuracy"]["value"])
+
+
+def test_a_model_of_numbers_is_written_as_c(call):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 3))
+    save(ClusteredSVC(3, random_state=0).fit(X, X[:, 0] > 0), "a.lsvm")
+    result = call("export", "a.lsvm", "--c", "a.h", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["bytes"] == Path("a.h").stat().st_size
+    assert Path("a.h").read_text() == to_c(load("a.lsvm"))
+    assert call("export", "a.lsvm", "--c", "a.h").exit_code == 2
+    for files in ((), ("--c", "b.h", "-o", "b.onnx")):
+        result = call("export", "a.lsvm", *files)
+        assert result.exit_code == 2
+        assert "Give one file to write" in " ".join(result.stderr.split())
+
+
+def test_a_model_of_a_table_is_no_c(call):
+    result = call("export", "people.lsvm", "--c", "people.h")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("error: people.lsvm: Pipeline cannot be written")
+    assert not Path("people.h").exists()

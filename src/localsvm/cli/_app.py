@@ -60,7 +60,7 @@ COMMANDS = (
     ),
     Command(
         "export",
-        "Write a model as an ONNX graph, which runs without Python and this library.",
+        "Write a model as an ONNX graph or C source, which run without this library.",
         "localsvm export income.lsvm -o income.onnx",
     ),
     Command(

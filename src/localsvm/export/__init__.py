@@ -1,5 +1,6 @@
 """Models that leave this library."""
 
+from localsvm.export._c import to_c, write_c
 from localsvm.export._compiled import CompiledModel, compile
 from localsvm.export._file import (
     FileDescription,
@@ -27,6 +28,8 @@ __all__ = [
     "onnx_inputs",
     "register_converters",
     "save",
+    "to_c",
     "to_onnx",
+    "write_c",
     "write_onnx",
 ]

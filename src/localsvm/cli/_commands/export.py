@@ -1,20 +1,22 @@
-"""``localsvm export``: a model as an ONNX graph."""
+"""``localsvm export``: a model as an ONNX graph, or as C source."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from localsvm._replaced_file import replace_file
 from localsvm.cli import _options as options
 from localsvm.cli._files._outputs import check_output, size_of
+from localsvm.cli._group import misuse
 from localsvm.cli._model._models import load_model
 from localsvm.cli._show._screen import Screen
 from localsvm.cli._show._watch import watching
 from localsvm.exceptions import DataError
-from localsvm.export import to_onnx
+from localsvm.export import to_c, to_onnx
 
 
 class NumberType(StrEnum):
@@ -32,21 +34,46 @@ _NumberType = Annotated[
         rich_help_panel=options.MODEL,
     ),
 ]
+_GraphOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="ONNX file to write.",
+        rich_help_panel=options.OUTPUT,
+    ),
+]
+_SourceOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--c",
+        metavar="FILE",
+        help="C99 header to write instead.",
+        rich_help_panel=options.OUTPUT,
+    ),
+]
 
 
 def export(
     model: options.ModelArgument,
-    out: options.OutOption,
+    out: _GraphOption = None,
+    c: _SourceOption = None,
     dtype: _NumberType = NumberType.FLOAT32,
     force: options.ForceOption = False,
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Write a model as an ONNX graph, which runs without Python and this library.
+    """Write a model as an ONNX graph or C source, which run without this library.
 
-    The graph predicts the same labels as the model.
+    Both predict the same labels as the model.
     """
     screen = Screen("export", as_json, quiet)
+    if c is not None and out is None:
+        _export_source(screen, model, c, force)
+        return
+    if out is None or c is not None:
+        misuse("Give one file to write: --out for an ONNX graph, or --c for C source.")
     check_output(out, force=force)
     loaded = load_model(model)
     with watching(screen, "Writing the graph"):
@@ -69,3 +96,17 @@ def export(
         f"It takes {', '.join(inputs)}\nand returns {', '.join(outputs)}."
     )
     screen.show(document, text)
+
+
+def _export_source(screen: Screen, model: Path, path: Path, force: bool) -> None:
+    """Write C source."""
+    check_output(path, force=force)
+    loaded: Any = load_model(model)
+    with watching(screen, "Writing the source"):
+        try:
+            source = to_c(loaded.fitted)
+        except TypeError as error:  # a part of it has no counterpart in C
+            raise DataError(f"{model}: {error}") from error
+        replace_file(path, [source.encode()])
+    document = {"c": path, "bytes": path.stat().st_size}
+    screen.show(document, f"C source of {model}: {path} ({size_of(path)})")

@@ -41,6 +41,7 @@ def compile(model: Any) -> CompiledModel:
 
     See Also
     --------
+    localsvm.export.write_c : C source of a model.
     localsvm.export.to_onnx : A graph that runs without Python.
 
     Notes
