@@ -62,6 +62,7 @@ from localsvm.estimators._support_cluster import (
     ClusterMachine as ClusterMachine,
     SupportClusterSVC,
 )
+from localsvm.estimators._views import ColumnParts as ColumnParts
 
 __all__ = [
     "AdditiveSVC",

@@ -2,13 +2,74 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+
+
+@dataclass(frozen=True)
+class ColumnParts:
+    """Decisions split by column: parts, base and what columns add only together.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_samples, n_features, n_outputs)
+    base : ndarray of shape (n_samples, n_outputs)
+        Decision without any column.
+    together : ndarray of shape (n_samples, n_outputs) or None
+        Rest of the decision, which belongs to no single column; None where there can
+        be none.
+    is_exact : ndarray of shape (n_samples,)
+        Whether the values are the terms of a sum that decides the row.
+    """
+
+    values: NDArray[np.float64]
+    base: NDArray[np.float64]
+    together: NDArray[np.float64] | None
+    is_exact: NDArray[np.bool_]
+
+    @classmethod
+    def stacked(cls, blocks: list[ColumnParts]) -> ColumnParts:
+        """Join blocks of rows of one model."""
+        if len(blocks) == 1:
+            return blocks[0]
+        together = [each.together for each in blocks if each.together is not None]
+        return cls(
+            np.concatenate([each.values for each in blocks]),
+            np.concatenate([each.base for each in blocks]),
+            np.concatenate(together) if together else None,
+            np.concatenate([each.is_exact for each in blocks]),
+        )
 
 
 class ViewMixin:
     """Answers for a classifier of linear SVMs; a method overrides what differs."""
+
+    def _column_parts(self, X: Any) -> ColumnParts:
+        """Split decisions by column: weights times values, and the intercept."""
+        coef, intercept = self.local_coef(X)  # type: ignore[attr-defined]
+        dense = X.toarray() if sparse.issparse(X) else X
+        values = np.empty((X.shape[0], coef.shape[2], coef.shape[1]))
+        # A missing value has no slope, and adds nothing.
+        rows = np.nan_to_num(dense)[:, :, np.newaxis]
+        np.multiply(np.moveaxis(coef, 1, 2), rows, out=values)
+        return ColumnParts(
+            values,
+            np.asarray(intercept, dtype=np.float64),
+            None,
+            self._is_linear_at(X),
+        )
+
+    def _is_linear_at(self, X: Any) -> NDArray[np.bool_]:
+        """Whether each row is decided by a linear function, not by its tangent."""
+        return np.full(X.shape[0], not self._is_curved(None))
+
+    def _splits_by(self) -> str:
+        """How decisions that are no sums over columns are split by column."""
+        return "gradient"
 
     def _is_curved(self, region: int | None) -> bool:
         """Whether decisions in a region are not linear."""

@@ -3,6 +3,10 @@
 from localsvm.inspect._changes._border import Border, Shift
 from localsvm.inspect._changes._one_column import Change
 from localsvm.inspect._column_effects import ColumnEffectsDisplay
+from localsvm.inspect._explanations._contributions import (
+    Contributions,
+    contributions,
+)
 from localsvm.inspect._explanations._explain import explain
 from localsvm.inspect._explanations._explanation import (
     ColumnContribution,
@@ -30,6 +34,7 @@ __all__ = [
     "ColumnContribution",
     "ColumnEffectsDisplay",
     "Contribution",
+    "Contributions",
     "Estimate",
     "Explanation",
     "FitReportDisplay",
@@ -44,6 +49,7 @@ __all__ = [
     "Shift",
     "TopFeature",
     "compare_peers",
+    "contributions",
     "explain",
     "region_table",
     "score_model",

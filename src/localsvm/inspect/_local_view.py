@@ -10,9 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from localsvm.estimators import ColumnParts
+
 Floats = NDArray[np.float64]
 # Of points that are worked on at once.
 _BLOCK_VALUES = 1 << 22
+# Of parts of decisions that are computed at once: they stay in the cache.
+_SPLIT_VALUES = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,16 @@ class LocalView:
         parts = self.estimator.contributions(points)
         tasks = parts[..., np.newaxis] if parts.ndim == 2 else parts
         return _with_first(np.moveaxis(tasks, 2, 1), len(self.classes))
+
+    def column_parts(self, points: Any) -> ColumnParts:
+        """Split decisions by column, blocks of points at a time."""
+        n_values = points.shape[1] * len(self.classes)
+        step = max(1, _SPLIT_VALUES // n_values)
+        blocks = [
+            self.estimator._column_parts(points[i : i + step])
+            for i in range(0, points.shape[0], step)
+        ]
+        return ColumnParts.stacked(blocks)
 
     def terms(self, point: Any, label: int) -> dict[str, float]:
         """Return what each term adds to the score of a class, of a sum of terms."""

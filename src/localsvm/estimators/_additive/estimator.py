@@ -31,6 +31,7 @@ from localsvm.estimators._additive.search import choose_penalty
 from localsvm.estimators._base import BaseLocalClassifier
 from localsvm.estimators._categorical import categorical_mask
 from localsvm.estimators._endings import check_solution
+from localsvm.estimators._views import ColumnParts
 from localsvm.rows import Rows
 from localsvm.solvers import RunLimits
 
@@ -308,6 +309,17 @@ class AdditiveSVC(BaseLocalClassifier):
         """
         X = self._check_query_rows(X)
         return self._fitted_model().contributions(X, self.n_jobs)
+
+    def _column_parts(self, X: Any) -> ColumnParts:
+        model = self._fitted_model()
+        own = model.contributions(self._check_query_rows(X), self.n_jobs)
+        n_rows = len(own)
+        return ColumnParts(
+            own.reshape(*own.shape[:2], len(model.bias)),
+            np.tile(model.bias, (n_rows, 1)),
+            None,
+            np.ones(n_rows, dtype=bool),
+        )
 
     def local_coef(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """Weights of the linear function that touches each row's decision.

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
 from localsvm import _core
@@ -134,8 +135,14 @@ class RegionalModel:
     def blend(self, codes: RegionCodes) -> tuple[NDArray[Any], NDArray[Any]]:
         """Weights and intercept of the linear function that decides each row."""
         nodes, weights = self.node_codes(codes)
-        coef = np.einsum("im,impj->ipj", weights, self.coef[nodes])
-        return coef, np.einsum("im,imp->ip", weights, self.intercept[nodes])
+        n_rows, n_kept = nodes.shape
+        starts = np.arange(0, nodes.size + 1, n_kept)
+        # Far faster than a sum over a copy of the weights per row and region.
+        mix = sparse.csr_array(
+            (weights.ravel(), nodes.ravel(), starts), shape=(n_rows, len(self.coef))
+        )
+        flat = mix @ self.coef.reshape(len(self.coef), -1)
+        return flat.reshape(n_rows, *self.coef.shape[1:]), mix @ self.intercept
 
     def node_codes(self, codes: RegionCodes) -> tuple[NDArray[np.int32], NDArray[Any]]:
         """Append the global node; a region not seen in training is the global one."""

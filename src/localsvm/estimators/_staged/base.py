@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from localsvm.estimators._base import BaseLocalClassifier
 from localsvm.estimators._staged.sum.model import SumModel
 from localsvm.estimators._staged.switch.model import SwitchModel
+from localsvm.estimators._views import ColumnParts
 from localsvm.exceptions import DataError
 
 
@@ -169,6 +170,17 @@ class BaseStagedSVC(BaseLocalClassifier):
                 "Use X.toarray()."
             )
         return checked
+
+    def _column_parts(self, X: Any) -> ColumnParts:
+        if isinstance(self._model, SumModel):
+            return self._model.column_parts(self._check_query_rows(X), self.n_jobs)
+        return super()._column_parts(X)
+
+    def _is_linear_at(self, X: Any) -> NDArray[np.bool_]:
+        return np.asarray(self.stage(X) == 1)
+
+    def _splits_by(self) -> str:
+        return "swap" if isinstance(self._model, SumModel) else "gradient"
 
     def _is_curved(self, region: int | None) -> bool:
         return bool(self.region_stage_[region] == 2)

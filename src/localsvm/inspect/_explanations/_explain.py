@@ -124,8 +124,8 @@ def explain(
     3
     """
     opened = OpenedModel.of(model, feature_names)
-    _check_explainable(opened)
-    raw, is_one = _as_rows(X)
+    check_explainable(opened)
+    raw, is_one = as_rows(X)
     fixed = fixed_columns(opened, immutable)
     # Held throughout: each of many small predictions would take and give it back.
     with single_threaded_libraries():
@@ -279,7 +279,8 @@ def _margin(
     )
 
 
-def _check_explainable(opened: OpenedModel) -> None:
+def check_explainable(opened: OpenedModel) -> None:
+    """Raise for an estimator that this library does not know."""
     if not hasattr(opened.estimator, "local_coef"):
         raise TypeError(
             "explain needs an estimator with 'local_coef', such as ClusteredSVC or "
@@ -288,7 +289,7 @@ def _check_explainable(opened: OpenedModel) -> None:
         )
 
 
-def _as_rows(X: Any) -> tuple[Any, bool]:
+def as_rows(X: Any) -> tuple[Any, bool]:
     """Rows of two dimensions, and whether there was but one."""
     if hasattr(X, "to_frame") and hasattr(X, "index"):
         return X.to_frame().T.infer_objects(), True

@@ -12,8 +12,10 @@ from localsvm.estimators._additive import AdditiveModel
 from localsvm.estimators._local import LocalModel
 from localsvm.estimators._regional import GradientMetric, RegionalModel, Regions
 from localsvm.estimators._staged.preparation import Preparation
+from localsvm.estimators._staged.sum.swap import swapped_parts
 from localsvm.estimators._staged.sum.weights import SumWeights
 from localsvm.estimators._staged.switch.model import linear_part
+from localsvm.estimators._views import ColumnParts
 
 
 @dataclass(frozen=True)
@@ -122,19 +124,33 @@ class SumModel:
         Exact in the additive term. In the others, the change of the decisions from a
         row that has the column's typical value instead.
         """
-        n_outputs = len(self.weights.bias)
-        found = np.zeros((*X.shape, n_outputs))
+        return self.column_parts(X, n_jobs).values
+
+    def column_parts(self, X: Any, n_jobs: int | None) -> ColumnParts:
+        """Split decisions by column; the base is the decision of a typical row.
+
+        Of the additive term that is one in which each column has its mean effect.
+        """
+        base = np.array(self.weights.bias)
+        values = np.zeros((*X.shape, len(base)))
+        together = None
         if self.additive is not None:
             own = self.additive.contributions(X, n_jobs)
             weight = self.weights.of_terms["additive"]
-            found += weight * own.reshape(found.shape)
+            values += weight * own.reshape(values.shape)
+            base = base + weight * self.additive.bias
         if self.terms:
-            before = self._together(X, n_jobs)
-            for column, value in enumerate(self.typical):
-                moved = X.copy()
-                moved[:, column] = value
-                found[:, column] += before - self._together(moved, n_jobs)
-        return found
+            typical = self.typical.astype(X.dtype)
+            (without,) = self._together(typical[np.newaxis], n_jobs)
+            decisions = self._together(X, n_jobs)
+            swapped = swapped_parts(
+                lambda rows: self._together(rows, n_jobs), X, decisions, typical
+            )
+            values += swapped
+            base = base + without
+            together = decisions - without - swapped.sum(axis=1)
+        is_exact = np.full(X.shape[0], not self.terms)
+        return ColumnParts(values, np.tile(base, (X.shape[0], 1)), together, is_exact)
 
     def _together(self, X: Any, n_jobs: int | None) -> NDArray[np.float64]:
         """Add the terms in which columns act together."""
