@@ -1,5 +1,6 @@
 """``localsvm explain``."""
 
+import io
 import json
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from localsvm.export import load
-from localsvm.inspect import explain
+from localsvm.inspect import contributions, explain
 
 
 def test_the_explanation_is_the_librarys(call):
@@ -107,3 +108,51 @@ def test_rows_that_are_not_there(call, row, code):
     result = call("explain", "people.lsvm", "people.csv", "--row", row)
     assert result.exit_code == code
     assert result.stderr.startswith("error: ")
+
+
+def test_contributions_of_all_rows(call, streamed):
+    command = ("explain", "people.lsvm", "people.csv", "--all", "-o", "parts.csv")
+    result = call(*command, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["n_rows"] == 300
+    found, people = pd.read_csv("parts.csv"), pd.read_csv("people.csv")
+    model = load("people.lsvm")
+    expected = contributions(model, people)
+    np.testing.assert_array_equal(found["prediction"], model.predict(people))
+    decisions = model.decision_function(people)
+    np.testing.assert_allclose(found["decision"], decisions, atol=1e-12)
+    parts = found.filter(like="contribution_")
+    assert list(parts) == [f"contribution_{name}" for name in expected.names]
+    np.testing.assert_allclose(parts, expected.values, atol=1e-12)
+    total = found["base"] + parts.sum(axis=1) + found["together"]
+    np.testing.assert_allclose(total, decisions, atol=1e-12)
+
+
+def test_contributions_to_the_predicted_of_several_classes(call):
+    X = np.random.default_rng(0).standard_normal((300, 3))
+    table = pd.DataFrame(X, columns=list("abc")).assign(kind=X.argmax(axis=1))
+    table.to_csv("kinds.csv", index=False)
+    call("fit", "kinds.csv", "-t", "kind", "-o", "kinds.lsvm", "-m", "clustered")
+    result = call("explain", "kinds.lsvm", "kinds.csv", "--all")
+    assert result.exit_code == 0, result.output
+    found, model = pd.read_csv(io.StringIO(result.stdout)), load("kinds.lsvm")
+    decisions = model.decision_function(table)
+    np.testing.assert_allclose(found["decision"], decisions.max(axis=1), atol=1e-12)
+    np.testing.assert_array_equal(found["prediction"], model.predict(table))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--all", "--row", "1"], "--all writes all rows"),
+        (["--all", "--immutable", "age"], "leave out --row, --immutable"),
+        (["--row", "1", "-o", "a.csv"], "-o is the table of --all"),
+        (["--all", "--json"], "--json needs a file for the contributions"),
+        (["--all", "-o", "people.csv"], "people.csv exists"),
+        (["--all", "-o", "a.txt"], "unknown kind of table"),
+    ],
+)
+def test_contributions_that_cannot_be_written(call, words, message):
+    result = call("explain", "people.lsvm", "people.csv", *words)
+    assert result.exit_code == 2
+    assert message in result.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -9,8 +10,13 @@ from scipy import sparse
 
 from localsvm import inspect
 from localsvm.cli import _options as options
+from localsvm.cli._files._contributions import (
+    check_contributions_output,
+    write_contributions,
+)
 from localsvm.cli._files._reading import AS_FOUND, Reading
 from localsvm.cli._files._rows import batches_of, naming
+from localsvm.cli._files._table_writer import STANDARD_OUTPUT
 from localsvm.cli._group import misuse
 from localsvm.cli._model._models import load_model
 from localsvm.cli._show._screen import Screen, to_plain
@@ -40,6 +46,26 @@ _Immutable = Annotated[
     ),
 ]
 
+_All = Annotated[
+    bool,
+    typer.Option(
+        "--all",
+        help="Write what each column adds to the decision of every row, as a table "
+        "(-o), instead of a text.",
+        rich_help_panel=options.OUTPUT,
+    ),
+]
+_Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Table of --all: .csv, .tsv (also .gz) or .parquet; else standard output.",
+        rich_help_panel=options.OUTPUT,
+    ),
+]
+
 
 def explain(
     model: options.ModelArgument,
@@ -47,7 +73,10 @@ def explain(
     where: options.WhereOption = None,
     row: _Rows = None,
     immutable: _Immutable = None,
+    all_rows: _All = False,
+    out: _Out = None,
     read: Reading = AS_FOUND,
+    force: options.ForceOption = False,
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
@@ -55,13 +84,30 @@ def explain(
 
     Shows which region decided, what each column added, and which changes would change
     the prediction. Changes stay within the range of the training data. Choose a row by
-    its key, as --where id=4711, or by its number, as --row 0.
+    its key, as --where id=4711, or by its number, as --row 0. With --all, only what
+    each column added is written, for every row.
     """
     screen = Screen("explain", as_json, quiet)
+    if all_rows:
+        if row is not None or immutable is not None:
+            misuse(
+                "--all writes all rows, without changes; leave out --row, --immutable."
+            )
+        table = STANDARD_OUTPUT if out is None else out
+        check_contributions_output(table, as_json=as_json, force=force)
+        loaded = load_model(model)
+        reading = loaded.reading(where, read.noted())
+        write_contributions(screen, loaded, data, reading, table)
+        return
+    if out is not None:
+        misuse("-o is the table of --all; a text goes to standard output.")
     loaded = load_model(model)
     found = []
     if row is None and where is None:
-        misuse("Choose a row: --where COLUMN=VALUE, for instance id=4711, or --row 0.")
+        misuse(
+            "Choose a row: --where COLUMN=VALUE, for instance id=4711, or --row 0; or "
+            "all of them: --all."
+        )
     fixed = [name.strip() for each in immutable or [] for name in each.split(",")]
     with watching(screen, "Explaining"), naming(data):
         reading = loaded.reading(where, read.noted())
