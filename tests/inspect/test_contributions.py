@@ -134,6 +134,9 @@ def test_a_sum_of_tables_alone_is_exact():
     assert found.is_exact.all()
     assert not found.together.any()
     np.testing.assert_allclose(found.decisions, model.decision_function(X))
+    explanation = explain(model, X[0])
+    np.testing.assert_allclose(explanation.contributions, found.values[0])
+    assert not explanation.is_gradient
 
 
 def test_blocks_make_no_difference(n_classes, monkeypatch):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from localsvm._checks import check_mapped_rows
 from localsvm.estimators import ColumnParts
 
 Floats = NDArray[np.float64]
@@ -51,15 +52,29 @@ class LocalView:
         """Whether rows fall in regions."""
         return hasattr(self.estimator, "region")
 
-    def winners(self, points: Any) -> NDArray[np.intp]:
+    def winners(self, points: Floats) -> NDArray[np.intp]:
         """Position of the predicted class of each point."""
-        labels = _in_blocks(self.estimator.predict, points)
-        return np.searchsorted(self.classes, labels)
+        values = _in_blocks(self._decide, points)
+        if values.shape[1] == 1:
+            return (values[:, 0] > 0).astype(np.intp)
+        return np.asarray(values.argmax(axis=1))
 
-    def scores(self, points: Any) -> Floats:
+    def scores(self, points: Floats) -> Floats:
         """Scores of shape (n_points, n_classes)."""
-        values = _in_blocks(self.estimator.decision_function, points)
-        return _with_first(values.reshape(len(values), -1), len(self.classes))
+        return self.by_class(_in_blocks(self._decide, points))
+
+    def _decide(self, points: Floats) -> NDArray[Any]:
+        """Decisions, of shape (n_points, n_outputs), without a check of the points."""
+        metric = getattr(self.estimator, "metric_", None)
+        if metric is not None:
+            points = check_mapped_rows(metric.transform(points))
+        # Of a table, a column is contiguous; the core takes rows that are.
+        return np.asarray(self.estimator._decide(np.ascontiguousarray(points)))
+
+    def by_class(self, decisions: Any) -> Floats:
+        """Scores of what ``decision_function`` returned."""
+        wide = np.reshape(decisions, (len(decisions), -1))
+        return _with_first(wide, len(self.classes))
 
     def linear_functions(self, points: Any) -> tuple[Floats, Floats]:
         """Weights (n_points, n_classes, n_features) and intercepts of the scores."""
@@ -130,5 +145,7 @@ def _with_first(values: NDArray[Any], n_classes: int) -> Floats:
 def _in_blocks(method: Callable[[Any], Any], points: Any) -> NDArray[Any]:
     """Call a method on blocks of points that fit the memory."""
     step = max(1, _BLOCK_VALUES // points.shape[1])
-    parts = [method(points[i : i + step]) for i in range(0, points.shape[0], step)]
+    if len(points) <= step:
+        return np.asarray(method(points))
+    parts = [method(points[i : i + step]) for i in range(0, len(points), step)]
     return np.concatenate(parts)

@@ -183,7 +183,8 @@ class BaseStagedSVC(BaseLocalClassifier):
         return "swap" if isinstance(self._model, SumModel) else "gradient"
 
     def _is_curved(self, region: int | None) -> bool:
-        return bool(self.region_stage_[region] == 2)
+        stages = self.region_stage_  # none of a sum of tables alone
+        return bool(region is not None and region < len(stages) and stages[region] == 2)
 
     def _has_votes(self, region: int | None) -> bool:
         return len(self.classes_) > 2 and self._is_curved(region)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,7 @@ class FreeColumns:
     numbers: tuple[FreeNumber, ...]
     choices: tuple[FreeChoice, ...] = ()
 
-    @property
+    @cached_property
     def have_units(self) -> bool:
         """Whether changes have sizes of their own, as features have no common scale."""
         return any(number.unit is not None for number in self.numbers) or any(

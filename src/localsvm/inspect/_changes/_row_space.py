@@ -88,6 +88,16 @@ class RowSpace:
         )
 
     @cached_property
+    def _scaling(self) -> tuple[Floats, Floats, NDArray[np.intp]]:
+        """Centre and scale of each free number, and its feature in the base row."""
+        numbers = self.columns.numbers
+        return (
+            np.array([number.center for number in numbers], dtype=float),
+            np.array([number.scale for number in numbers], dtype=float),
+            np.array([number.feature for number in numbers], dtype=np.intp),
+        )
+
+    @cached_property
     def _units(self) -> Floats:
         """Change of each free number that counts as one."""
         units = [number.unit or number.scale for number in self.columns.numbers]
@@ -120,9 +130,8 @@ class RowSpace:
     def features(self, states: States) -> Floats:
         """Rows as the estimator sees them."""
         base = np.repeat(self.columns.base[np.newaxis], len(states.numbers), axis=0)
-        for j, number in enumerate(self.columns.numbers):
-            scaled = (states.numbers[:, j] - number.center) / number.scale
-            base[:, number.feature] = scaled
+        center, scale, feature = self._scaling
+        base[:, feature] = (states.numbers - center) / scale
         for j, choice in enumerate(self.columns.choices):
             block = slice(choice.first, choice.first + choice.blocks.shape[1])
             base[:, block] = choice.blocks[states.codes[:, j]]

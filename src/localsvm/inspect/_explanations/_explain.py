@@ -155,7 +155,9 @@ class _Explainer:
         self.labels = opened.estimator.predict(features)
         self.view = LocalView.of(opened.estimator)
         self.rows = as_matrix(features)
-        self.scores = self.view.scores(self.rows)
+        self.scores = self.view.by_class(
+            self.view.estimator.decision_function(self.rows)
+        )
         self.regions, self.region_weights = self._regions()
         self.column_values = [] if opened.steps is None else opened.column_values(X)
         self.base = as_matrix(opened.base_rows(X))
