@@ -101,9 +101,26 @@ class Server:
     process: subprocess.Popen[str]
 
     def memory_mb(self) -> float:
-        """Memory that it holds now (Linux)."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return round(int(status.split("VmRSS:")[1].split()[0]) / 1024, 1)
+        """Memory that it and its workers hold now (Linux)."""
+        total = 0
+        for pid in self._processes():
+            status = Path(f"/proc/{pid}/status").read_text()
+            total += int(status.split("VmRSS:")[1].split()[0])
+        return round(total / 1024, 1)
+
+    def cpu_seconds(self) -> float:
+        """CPU time that it and its workers have used (Linux)."""
+        ticks = 0
+        for pid in self._processes():
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def _processes(self) -> list[int]:
+        """Ids of the server and of the processes that it has started."""
+        pid = self.process.pid
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return [pid, *map(int, children)]
 
 
 def main() -> None:
@@ -140,16 +157,18 @@ def measure(
             for connections in CONNECTIONS:
                 good = questions[n_rows]
                 asyncio.run(load(server, good, connections, garbage, seconds / 5))
-                before = server.memory_mb()
+                before, cpu = server.memory_mb(), server.cpu_seconds()
                 tally, spent = asyncio.run(
                     load(server, good, connections, garbage, seconds)
                 )
+                cpu = server.cpu_seconds() - cpu
                 row = {
                     "model": name,
                     "garbage": garbage,
                     "rows": n_rows,
                     "connections": connections,
                     **tally.row(spent),
+                    "server_cpu_ms": round(1000 * cpu / tally.codes.total(), 3),
                     "memory_mb_before": before,
                     "memory_mb_after": server.memory_mb(),
                 }

@@ -21,7 +21,7 @@ def test_limits_reach_the_server(call, asked):
     result = call(
         *("serve", "people.lsvm", "--host", "localhost", "--port", "0", "--name", "a"),
         *("--max-body", "2", "--max-rows", "50", "--timeout", "1.5"),
-        *("--max-per-address", "0"),
+        *("--max-per-address", "0", "--workers", "3", "--access-log"),
     )
     assert result.exit_code == 0, result.output
     assert "Serving people.lsvm at http://localhost:0" in result.stderr
@@ -35,6 +35,8 @@ def test_limits_reach_the_server(call, asked):
         "max_rows": 50,
         "timeout": 1.5,
         "max_per_address": 0,
+        "workers": 3,
+        "access_log": True,
     }
 
 
@@ -43,6 +45,7 @@ def test_limits_reach_the_server(call, asked):
     [
         (("people.lsvm", "--port", "70000"), 2),
         (("people.lsvm", "--max-rows", "0"), 2),
+        (("people.lsvm", "--workers", "0"), 2),
         (("no.lsvm",), 1),
         (("people.csv",), 1),
     ],

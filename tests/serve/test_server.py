@@ -11,7 +11,7 @@ import pytest
 
 import localsvm
 from localsvm.serve import run
-from localsvm.serve._run import _is_loopback, _name_of
+from localsvm.serve._running._run import _is_loopback, _name_of
 from serve_data import tensor, xor_model
 from served_process import serving
 

@@ -156,7 +156,7 @@ def test_a_block_that_does_not_end_does_not_hold_up_the_end():
 
     async def live():
         never = asyncio.get_running_loop().create_future()
-        running = asyncio.create_task(workers.run(block, never, is_large=False))
+        running = asyncio.create_task(workers.run(block, lambda: never, is_large=False))
         while not begun.is_set():
             await asyncio.sleep(0.01)
         workers.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from localsvm.data._columns._blocks import join_dense, join_sparse
 from localsvm.data._columns._column import Column, LearningOptions
 from localsvm.data._columns._kinds import KINDS
 from localsvm.data._columns._learning import check_kinds, learn_columns
+from localsvm.data._columns._mapping import columns_of_mapping
 from localsvm.data._frames import (
     absent_columns,
     as_frame,
@@ -224,8 +226,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : table or array-like of shape (n_samples, n_features)
-            With the columns seen at ``fit``.
+        X : table, mapping or array-like of shape (n_samples, n_features)
+            With the columns seen at ``fit``. A mapping of names to arrays is quick for
+            a few rows: numbers and strings of categories are encoded without pandas.
 
         Returns
         -------
@@ -233,8 +236,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Finite numbers; as codes, NaN where a value is missing.
         """
         check_is_fitted(self)
-        values = self._check_columns(X, reset=False)
-        pairs = zip(self.columns_, values, strict=True)
+        pairs = zip(self.columns_, self._check_columns(X, reset=False), strict=True)
         blocks = [column.encode(each) for column, each in pairs]
         sizes = [column.n_features for column in self.columns_]
         join = join_sparse if self._gives_sparse() else join_dense
@@ -281,6 +283,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _check_columns(self, X: Any, *, reset: bool) -> list[Any]:
         """Values of each column, in the order of ``fit``."""
+        if isinstance(X, Mapping) and not reset:
+            return columns_of_mapping(self.columns_, X)
         try:
             frame = as_frame(X)
         except DataError as error:

@@ -6,6 +6,10 @@ from localsvm.estimators._additive import (
     ColumnBins as ColumnBins,
     ColumnEffect,
 )
+from localsvm.estimators._base import (
+    BaseLocalClassifier as BaseLocalClassifier,
+    winning_labels as winning_labels,
+)
 from localsvm.estimators._local import (
     BaseLocalSVC as BaseLocalSVC,
     GlobalModel as GlobalModel,

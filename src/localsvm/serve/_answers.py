@@ -58,11 +58,6 @@ def blocks_of(n_rows: int, size: int = BLOCK_ROWS) -> Iterator[slice]:
         yield slice(start, min(start + size, n_rows))
 
 
-def take(X: Any, rows: slice) -> Any:
-    """Rows of an array or of a table."""
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-
-
 def with_list(head: dict[str, Any], name: str, items: list[bytes]) -> bytes:
     """Write an object whose last field is a list of written items."""
     start = dump({**head, name: []})[: -len("]}")]

@@ -18,7 +18,7 @@ from localsvm.serve._content import dump
 from localsvm.serve._errors import RequestError
 from localsvm.serve._page import PAGE_HEADERS, make_page
 from localsvm.serve._served import VERSION, ServedModel
-from localsvm.serve._workers import Work, Workers
+from localsvm.serve._workers import Joint, Work, Workers
 
 MAX_BODY = 8 * 2**20
 MAX_ROWS = 10_000
@@ -199,17 +199,23 @@ class _Routes:
     async def infer(self, request: Any) -> Any:
         """Predict."""
         self._check_model(request)
-        return await self._work(self.served.infer, request)
+        return await self._work(self.served.infer, request, is_inference=True)
 
     async def explain(self, request: Any) -> Any:
         """Explain."""
-        return await self._work(self.served.explain, request)
+        return await self._work(self.served.explain, request, is_inference=False)
 
-    async def _work(self, work: Callable[..., bytes], request: Any) -> Any:
+    async def _work(
+        self, work: Callable[..., bytes], request: Any, *, is_inference: bool
+    ) -> Any:
         async with self.bodies.read(request) as body:
             bound: Work = functools.partial(work, body)
+            gone = functools.partial(_gone, request)
+            joint = None
+            if is_inference and self.served.is_joined(body):
+                joint = Joint(self.served.infer_together, body)
             is_large = self.served.is_large(body)
-            return _response(await self.workers.run(bound, _gone(request), is_large))
+            return _response(await self.workers.run(bound, gone, is_large, joint))
 
     def _check_model(self, request: Any) -> None:
         name = request.path_params["name"]

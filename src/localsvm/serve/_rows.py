@@ -49,7 +49,11 @@ class RowBuilder:
             )
 
     def of_tensors(self, tensors: Sequence[Tensor]) -> Any:
-        """Rows of one matrix "X", or of one tensor per column."""
+        """Rows of one matrix "X", or of one tensor per column.
+
+        An array, or what a model of named columns takes: a table, or for an encoder
+        arrays by the names of columns.
+        """
         first = tensors[0]
         is_column = MATRIX in self._names and len(first.shape) == 1
         if len(tensors) == 1 and first.name == MATRIX and not is_column:
@@ -85,7 +89,7 @@ class RowBuilder:
             return self._as_floats(values, tensor.place, tensor.datatype)
         for place, column in enumerate(self.columns):
             self._check_kind(column, tensor, values[:, place])
-        return self._assemble(
+        return self._of_arrays(
             {column.name: values[:, j] for j, column in enumerate(self.columns)}
         )
 
@@ -108,7 +112,7 @@ class RowBuilder:
         for name in absent:
             found[name] = _missing(self._names[name], tensors[0].n_rows)
         if self._pandas is not None:
-            return self._assemble({name: found[name] for name in self._names})
+            return self._of_arrays({name: found[name] for name in self._names})
         return np.column_stack([found[name] for name in self._names]).astype(float)
 
     def _check_kind(
@@ -174,6 +178,10 @@ class RowBuilder:
         if wants_number and not number and not (self._encodes and value is None):
             raise wrong(f"{place} is {shown(value)}; expected a number.")
 
+    def _of_arrays(self, values: dict[str, NDArray[Any]]) -> Any:
+        """Leave the arrays to an encoder that knows the columns by their names."""
+        return values if self._named and self._encodes else self._assemble(values)
+
     def _assemble(self, values: Mapping[str, NDArray[Any]]) -> Any:
         """Make a table, or the array that the model was fitted without names to."""
         if self._pandas is None:
@@ -225,3 +233,30 @@ def _listed(names: Any) -> str:
 
 def _is_finite_float(value: Any) -> bool:
     return isinstance(value, float) and bool(np.isfinite(value))
+
+
+def n_rows_of(X: Any) -> int:
+    """Count the rows of an array, of a table or of arrays by column."""
+    return len(next(iter(X.values())) if isinstance(X, dict) else X)
+
+
+def take(X: Any, rows: slice) -> Any:
+    """Rows of an array, of a table or of arrays by column."""
+    if isinstance(X, dict):
+        return {name: values[rows] for name, values in X.items()}
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def form_of(X: Any) -> Any:
+    """Give what rows must share to be joined; None of a table, which is not joined."""
+    if isinstance(X, dict):
+        return tuple((name, values.dtype) for name, values in X.items())
+    return X.dtype if isinstance(X, np.ndarray) else None
+
+
+def joined(several: Sequence[Any]) -> Any:
+    """Rows of one form, one after the other."""
+    first = several[0]
+    if isinstance(first, dict):
+        return {name: np.concatenate([X[name] for X in several]) for name in first}
+    return np.concatenate(several)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,20 +15,27 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from localsvm.estimators import BaseLocalClassifier, winning_labels
 from localsvm.inspect import explain
 from localsvm.serve._answers import (
     NUMBER_BYTES,
     AnswerWriter,
     blocks_of,
     check_length,
-    take,
     with_list,
 )
 from localsvm.serve._content import dump, field, parse, shown
 from localsvm.serve._errors import RequestError, wrong
-from localsvm.serve._rows import MATRIX, RowBuilder
+from localsvm.serve._rows import (
+    MATRIX,
+    RowBuilder,
+    form_of,
+    joined,
+    n_rows_of,
+    take,
+)
 from localsvm.serve._tensors import datatype_of, read_tensors
-from localsvm.serve._workers import Check
+from localsvm.serve._workers import Check, RequestEndedError
 
 VERSION = "1"
 
@@ -38,9 +47,11 @@ _OUTPUTS = {
     "scores": "decision_function",
     "probabilities": "predict_proba",
 }
+_NO_STEPS = (None, "passthrough")
 _EXPLAINED_ROWS = 100
 _LONGEST_ID = 1000
 _SMALL_BODY = 2**17
+_JOINED_BODY = 2**13  # of at most sixteen, which together are a small one
 
 
 class ServedModel:
@@ -79,11 +90,15 @@ class ServedModel:
         self._reading = threading.Lock()
         self.builder = RowBuilder(model)
         self._model = self._last = model
-        self._steps: Pipeline | None = None
-        if isinstance(model, Pipeline) and len(model.steps) > 1:
-            self._steps, self._last = model[:-1], model[-1]
+        self._steps: list[Any] = []
+        if isinstance(model, Pipeline):
+            steps = [step for _, step in model.steps]
+            self._steps = [each for each in steps[:-1] if each not in _NO_STEPS]
+            self._last = steps[-1]
+        # Models of this library decide a row once for both outputs.
+        self._labels_follow = isinstance(self._last, BaseLocalClassifier)
 
-    @property
+    @cached_property
     def output_names(self) -> list[str]:
         """Outputs that the model has."""
         return [
@@ -115,15 +130,114 @@ class ServedModel:
 
     def infer(self, body: bytearray, check: Check) -> bytes:
         """Answer a request for predictions; ``check`` is called between blocks."""
-        head, wanted, X = self._in_turn(body, check, lambda: self._read_query(body))
+        query = self._in_turn(body, check, lambda: self._read_query(body))
+        return self._answer(query, check)
+
+    def infer_together(
+        self, bodies: Sequence[bytearray], check: Check
+    ) -> list[bytes | BaseException]:
+        """Answer several small requests, those of one form by the same predictions.
+
+        What goes wrong for a joined request is found out by answering it alone.
+        """
+        results: list[bytes | BaseException] = [RequestEndedError()] * len(bodies)
+        forms: dict[Any, list[tuple[int, _Query]]] = {}
+        for place, body in enumerate(bodies):
+            try:
+                query = self._read_query(body)
+            except RequestError as error:
+                results[place] = error.with_traceback(None)
+                continue
+            form = form_of(query.X)
+            alone = place if form is None else None
+            key = (alone, form, *query.wanted)
+            forms.setdefault(key, []).append((place, query))
+        for group in forms.values():
+            places, queries = zip(*group, strict=True)
+            for place, result in zip(
+                places, self._answer_group(queries, check), strict=True
+            ):
+                results[place] = result
+        return results
+
+    def _answer_group(
+        self, queries: Sequence[_Query], check: Check
+    ) -> list[bytes | BaseException]:
+        if len(queries) > 1:
+            try:
+                return self._answer_joined(queries, check)
+            except RequestEndedError:
+                raise
+            except Exception:  # of one of them: the others have an answer
+                pass
+        return [self._answer_alone(query, check) for query in queries]
+
+    def _answer_alone(self, query: _Query, check: Check) -> bytes | BaseException:
+        try:
+            return self._answer(query, check)
+        except RequestEndedError:
+            raise
+        except RequestError as error:
+            return error.with_traceback(None)
+        except Exception as error:
+            return error
+
+    def _answer_joined(
+        self, queries: Sequence[_Query], check: Check
+    ) -> list[bytes | BaseException]:
+        """Predict all rows at once, and write the answer of each query."""
+        X = joined([query.X for query in queries])
+        blocks = [
+            self._outputs(queries[0].wanted, take(X, rows), rows.start, check)
+            for rows in blocks_of(n_rows_of(X))
+        ]
+        values = {
+            name: np.concatenate([block[name] for block in blocks])
+            for name in queries[0].wanted
+        }
+        answers: list[bytes | BaseException] = []
+        start = 0
+        for query in queries:
+            end = start + n_rows_of(query.X)
+            writer = AnswerWriter(self.max_answer)
+            outputs = [_Output(name, writer) for name in query.wanted]
+            for output in outputs:
+                output.add(values[output.name][start:end])
+            answers.append(self._written(query, outputs))
+            start = end
+        return answers
+
+    def _answer(self, query: _Query, check: Check) -> bytes:
         writer = AnswerWriter(self.max_answer)
-        outputs = {name: _Output(name, writer) for name in wanted}
-        for rows in blocks_of(len(X)):
-            check()
-            prepared = self._prepare(take(X, rows), rows.start)
-            for name, output in outputs.items():
-                output.add(self._output(name, prepared, rows.start))
-        return with_list(head, "outputs", [each.write() for each in outputs.values()])
+        outputs = [_Output(name, writer) for name in query.wanted]
+        for rows in blocks_of(n_rows_of(query.X)):
+            part = take(query.X, rows)
+            found = self._outputs(query.wanted, part, rows.start, check)
+            for output in outputs:
+                output.add(found[output.name])
+        return self._written(query, outputs)
+
+    def _outputs(
+        self, wanted: Sequence[str], X: Any, start: int, check: Check
+    ) -> dict[str, NDArray[Any]]:
+        """Compute the outputs of a block of rows, by name."""
+        check()
+        prepared = self._prepare(X, start)
+        raw: dict[str, NDArray[Any]] = {}
+        if self._labels_follow and "scores" in wanted:
+            raw["scores"] = self._call("scores", prepared, start)
+            raw["label"] = winning_labels(self._last.classes_, raw["scores"])
+        return {
+            name: self._checked(
+                name,
+                raw[name] if name in raw else self._call(name, prepared, start),
+                start,
+            )
+            for name in wanted
+        }
+
+    def _written(self, query: _Query, outputs: Sequence[_Output]) -> bytes:
+        return with_list(query.head, "outputs", [each.write() for each in outputs])
 
     def explain(self, body: bytearray, check: Check) -> bytes:
         """Answer a request for explanations; ``check`` is called between rows."""
@@ -142,6 +256,10 @@ class ServedModel:
 
     def _head(self) -> dict[str, Any]:
         return {"model_name": self.name, "model_version": VERSION}
+
+    def is_joined(self, body: bytearray) -> bool:
+        """Whether a request is so small that it is worth to join it with others."""
+        return len(body) <= _JOINED_BODY
 
     def is_large(self, body: bytearray) -> bool:
         """Whether it takes long, or much memory, to read a body."""
@@ -170,8 +288,7 @@ class ServedModel:
         rows = self.builder.of_json(content, min(self.max_rows, _EXPLAINED_ROWS))
         return rows, border
 
-    def _read_query(self, body: bytearray) -> tuple[dict[str, Any], list[str], Any]:
-        """Head of the answer, names of the outputs, and rows."""
+    def _read_query(self, body: bytearray) -> _Query:
         content = parse(body)
         request_id = content.get("id")
         if request_id is not None and not isinstance(request_id, str):
@@ -182,19 +299,22 @@ class ServedModel:
             )
         wanted = self._wanted(content)
         tensors = read_tensors(content, self.max_rows)
-        row_bytes = sum(map(self._row_bytes, wanted))
+        row_bytes = sum(self._row_bytes[name] for name in wanted)
         check_length(tensors[0].n_rows, row_bytes, self.max_answer)
         head = (
             self._head() if request_id is None else {**self._head(), "id": request_id}
         )
-        return head, wanted, self.builder.of_tensors(tensors)
+        return _Query(head, wanted, self.builder.of_tensors(tensors))
 
-    def _row_bytes(self, name: str) -> int:
-        """Bytes of one row of an output, at most."""
-        if name == "label":
-            return max(len(dump(label)) for label in self.classes) + len(", ")
-        shape = self._output_metadata(name)["shape"]
-        return NUMBER_BYTES * (shape[1] if len(shape) == 2 else 1)
+    @cached_property
+    def _row_bytes(self) -> dict[str, int]:
+        """Bytes of one row of each output, at most."""
+        found = {"label": max(len(dump(each)) for each in self.classes) + len(", ")}
+        for name in self.output_names:
+            shape = self._output_metadata(name)["shape"]
+            n_numbers = shape[1] if len(shape) == 2 else 1
+            found.setdefault(name, NUMBER_BYTES * n_numbers)
+        return found
 
     def _explain(self, X: Any, start: int, border: bool) -> Any:
         try:
@@ -226,14 +346,16 @@ class ServedModel:
 
     def _prepare(self, X: Any, start: int) -> Any:
         """Take the steps of a pipeline before the last, once for all outputs."""
-        if self._steps is None:
-            return X
         with _input_errors(start):
-            return self._steps.transform(X)
+            for step in self._steps:
+                X = step.transform(X)
+        return X
 
-    def _output(self, name: str, X: Any, start: int) -> NDArray[Any]:
+    def _call(self, name: str, X: Any, start: int) -> NDArray[Any]:
         with _input_errors(start):
-            values = np.asarray(getattr(self._last, _OUTPUTS[name])(X))
+            return np.asarray(getattr(self._last, _OUTPUTS[name])(X))
+
+    def _checked(self, name: str, values: NDArray[Any], start: int) -> NDArray[Any]:
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             row = start + int(np.argwhere(~np.isfinite(values))[0, 0])
             raise wrong(f"Row {row} has values too large: its {name} are not finite.")
@@ -247,6 +369,25 @@ class ServedModel:
         one = name == "scores" and n_classes == 2
         shape = [-1] if one else [-1, n_classes]
         return {"name": name, "datatype": "FP64", "shape": shape}
+
+
+@dataclass(frozen=True, eq=False)
+class _Query:
+    """A request for predictions that has been read.
+
+    Parameters
+    ----------
+    head : dict
+        First fields of the answer.
+    wanted : list of str
+        Names of the outputs.
+    X : array, table or dict of arrays
+        Rows.
+    """
+
+    head: dict[str, Any]
+    wanted: list[str]
+    X: Any
 
 
 class _Output:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,28 @@ from localsvm.serve._errors import busy
 
 Check = Callable[[], None]
 Work = Callable[[Check], bytes]
+Result = bytes | BaseException
+
+# Requests that are worked on together.
+_MOST_TOGETHER = 16
+# Until then an answer is not worth a look whether the client is still there.
+_SOON = 0.05
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Work that is done faster together with others of its kind.
+
+    Parameters
+    ----------
+    do : callable
+        Takes the items of several requests and a check, and gives the result or the
+        error of each. Requests are joined if theirs is the same.
+    item : object
+    """
+
+    do: Callable[[Sequence[Any], Check], Sequence[Result]]
+    item: Any
 
 
 class RequestEndedError(Exception):
@@ -26,6 +48,7 @@ class _Job:
     work: Work
     answer: asyncio.Future[bytes]
     is_large: bool
+    joint: Joint | None = None
     ended: threading.Event = field(default_factory=threading.Event)
 
     def check(self) -> None:
@@ -33,27 +56,48 @@ class _Job:
         if self.ended.is_set():
             raise RequestEndedError
 
-    def run(self) -> None:
-        """Do the work, and hand the answer to the event loop."""
-        try:
-            self.check()
-            result = self.work(self.check)
-        except RequestEndedError:
-            return
-        except BaseException as error:
-            self._deliver(self.answer.set_exception, error)
-        else:
-            self._deliver(self.answer.set_result, result)
+    def joins(self, other: _Job) -> bool:
+        """Whether both may be done together."""
+        mine, others = self.joint, other.joint
+        return mine is not None and others is not None and mine.do == others.do
 
-    def _deliver(self, setter: Callable[[Any], None], value: Any) -> None:
-        def deliver() -> None:
-            if not self.answer.done():
-                setter(value)
 
-        try:
-            self.answer.get_loop().call_soon_threadsafe(deliver)
-        except RuntimeError:  # the loop has closed, and with it the connection
-            return
+def _do(jobs: list[_Job]) -> None:
+    """Do the work of requests, and hand the answers to the event loop."""
+    try:
+        results = _results(jobs)
+    except RequestEndedError:
+        return
+    except BaseException as error:
+        results = [error] * len(jobs)
+
+    def deliver() -> None:
+        for job, result in zip(jobs, results, strict=True):
+            if job.answer.done():
+                continue
+            if isinstance(result, BaseException):
+                job.answer.set_exception(result)
+            else:
+                job.answer.set_result(result)
+
+    try:
+        jobs[0].answer.get_loop().call_soon_threadsafe(deliver)
+    except RuntimeError:  # the loop has closed, and with it the connections
+        return
+
+
+def _results(jobs: list[_Job]) -> Sequence[Result]:
+    first = jobs[0]
+    if len(jobs) == 1 or first.joint is None:
+        first.check()
+        return [first.work(first.check)]
+
+    def check() -> None:
+        if all(job.ended.is_set() for job in jobs):
+            raise RequestEndedError
+
+    items = [job.joint.item for job in jobs if job.joint is not None]
+    return first.joint.do(items, check)
 
 
 class Workers:
@@ -62,9 +106,10 @@ class Workers:
     Python cannot stop a thread. Work calls the ``check`` it is given between blocks of
     rows, and ends when its request has: because the time is out, the client has gone,
     or the server shuts down. It keeps its place until then, so that slow work cannot
-    pile up. Large requests leave one thread to the others, if there are two. The
-    threads are daemons: a block that does not end cannot hold up the end
-    of the process.
+    pile up. Large requests leave one thread to the others, if there are two. Requests
+    that wait and can be joined are done together, so that their share of a call of the
+    model is small. The threads are daemons: a block that does not end cannot hold up
+    the end of the process.
 
     Parameters
     ----------
@@ -85,7 +130,13 @@ class Workers:
         self._running: set[_Job] = set()
         self._is_open = True
 
-    async def run(self, work: Work, gone: Awaitable[Any], is_large: bool) -> bytes:
+    async def run(
+        self,
+        work: Work,
+        gone: Callable[[], Awaitable[Any]],
+        is_large: bool,
+        joint: Joint | None = None,
+    ) -> bytes:
         """Do the work on a thread.
 
         Parameters
@@ -93,10 +144,13 @@ class Workers:
         work : callable
             Gets a function to call between blocks, which raises when nobody waits any
             more.
-        gone : awaitable
-            Ends when the client has gone; what it raises is raised.
+        gone : callable
+            Gives an awaitable that ends when the client has gone; what it raises is
+            raised. Called unless the answer comes soon.
         is_large : bool
             Whether it may take long before the first check.
+        joint : Joint or None, default=None
+            How the same work is done together with that of other requests.
 
         Raises
         ------
@@ -104,21 +158,26 @@ class Workers:
             Of status 503 if all places are taken, the time is out, or the server shuts
             down.
         """
-        job = _Job(work, asyncio.get_running_loop().create_future(), is_large)
-        watch = asyncio.ensure_future(gone)
+        loop = asyncio.get_running_loop()
+        job = _Job(work, loop.create_future(), is_large, joint)
+        watches: list[asyncio.Future[Any]] = []
+
+        def watch() -> None:
+            watches.append(asyncio.ensure_future(gone()))
+            watches[0].add_done_callback(lambda done: _tell(job.answer, done))
+
+        timers = [
+            loop.call_later(self.timeout, _set_error, job.answer, self._too_late()),
+            loop.call_later(min(_SOON, self.timeout), watch),
+        ]
         try:
             self._add(job)
-            async with asyncio.timeout(self.timeout):
-                await asyncio.wait(
-                    {job.answer, watch}, return_when=asyncio.FIRST_COMPLETED
-                )
-                return await (job.answer if job.answer.done() else _never(watch))
-        except TimeoutError as error:
-            raise busy(
-                f"The request took longer than {self.timeout:g} s; send fewer rows."
-            ) from error
+            return await job.answer
         finally:
-            watch.cancel()
+            for timer in timers:
+                timer.cancel()
+            for each in watches:
+                each.cancel()
             self._end(job)
 
     def stop(self) -> None:
@@ -143,6 +202,11 @@ class Workers:
             self._changed.notify_all()
             return self._changed.wait_for(lambda: not self._running, patience)
 
+    def _too_late(self) -> Exception:
+        return busy(
+            f"The request took longer than {self.timeout:g} s; send fewer rows."
+        )
+
     def _add(self, job: _Job) -> None:
         with self._changed:
             if not self._is_open:
@@ -166,21 +230,28 @@ class Workers:
                 self._waiting.remove(job)
 
     def _serve(self) -> None:
-        while (job := self._next()) is not None:
-            job.run()
+        while jobs := self._next():
+            _do(jobs)
             with self._changed:
-                self._running.discard(job)
+                self._running.difference_update(jobs)
                 self._changed.notify_all()
-            del job  # and its body and answer, while the thread waits
+            del jobs  # and their bodies and answers, while the thread waits
 
-    def _next(self) -> _Job | None:
+    def _next(self) -> list[_Job]:
+        """Wait for the first that may begin, and take those that it joins."""
         with self._changed:
             self._changed.wait_for(lambda: self._first() or not self._is_open)
-            job = self._first()
-            if job is not None:
+            first = self._first()
+            if first is None:
+                return []
+            same = [
+                job for job in self._waiting if job is not first and first.joins(job)
+            ]
+            jobs = [first, *same[: _MOST_TOGETHER - 1]]
+            for job in jobs:
                 self._waiting.remove(job)
-                self._running.add(job)
-            return job
+            self._running.update(jobs)
+            return jobs
 
     def _first(self) -> _Job | None:
         """Find the first that may begin."""
@@ -190,10 +261,15 @@ class Workers:
         return next(may_begin, None)
 
 
-async def _never(watch: asyncio.Future[Any]) -> bytes:
-    """Raise what has ended the watch."""
-    await watch
-    raise RequestEndedError
+def _tell(answer: asyncio.Future[bytes], watch: asyncio.Future[Any]) -> None:
+    """Hand on what has ended the watch."""
+    if not watch.cancelled():
+        _set_error(answer, watch.exception() or RequestEndedError())
+
+
+def _set_error(answer: asyncio.Future[bytes], error: BaseException) -> None:
+    if not answer.done():
+        answer.set_exception(error)
 
 
 def _shutting_down() -> Exception:

@@ -74,6 +74,21 @@ _MaxPerAddress = Annotated[
         rich_help_panel=options.RUN,
     ),
 ]
+_Workers = Annotated[
+    int,
+    typer.Option(
+        "--workers",
+        min=1,
+        help="Processes that share the address and the model's memory.",
+        rich_help_panel=options.RUN,
+    ),
+]
+_AccessLog = Annotated[
+    bool,
+    typer.Option(
+        "--access-log", help="Log a line per request.", rich_help_panel=options.RUN
+    ),
+]
 
 
 def serve(
@@ -85,6 +100,8 @@ def serve(
     max_rows: _MaxRows = 10_000,
     timeout: _Timeout = 30.0,
     max_per_address: _MaxPerAddress = 64,
+    workers: _Workers = 1,
+    access_log: _AccessLog = False,
     quiet: options.QuietOption = False,
 ) -> None:
     """Serve a model over HTTP, with a page to try a row.
@@ -106,6 +123,8 @@ def serve(
         max_rows=max_rows,
         timeout=timeout,
         max_per_address=max_per_address,
+        workers=workers,
+        access_log=access_log,
     )
 
 

@@ -9,15 +9,15 @@ import numpy as np
 
 from localsvm import inspect
 from localsvm._extras import require
-from localsvm.cli._group import misuse
-from localsvm.cli._model._models import Model
 from localsvm.cli._files._rows import batches_of, naming
-from localsvm.cli._show._screen import Screen
 from localsvm.cli._files._table_writer import (
     STANDARD_OUTPUT,
     check_table_output,
     table_writer,
 )
+from localsvm.cli._group import misuse
+from localsvm.cli._model._models import Model
+from localsvm.cli._show._screen import Screen
 from localsvm.cli._show._watch import watching
 
 

@@ -33,6 +33,7 @@ class BooleanColumn(Column):
     """
 
     kind = "boolean"
+    by_label = True
 
     indicator: bool
 

@@ -38,6 +38,7 @@ class CategoryColumn(Column):
     """
 
     kind = "category"
+    by_label = True
 
     categories: tuple[str, ...]
     missing: bool

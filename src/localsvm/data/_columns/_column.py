@@ -31,6 +31,8 @@ class Column(ABC):
     """
 
     kind: ClassVar[str]
+    # Whether only the labels of values count, so that strings need no pandas.
+    by_label: ClassVar[bool] = False
 
     name: str
 

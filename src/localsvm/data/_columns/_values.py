@@ -1,6 +1,7 @@
 """The values of a column as numbers, days or labels; a wrong value is named.
 
-Functions here take a pandas Series, or a numeric array in place of one.
+Functions here take a pandas Series, or a numeric array in place of one; where only
+labels count, also an array of strings and None.
 """
 
 from __future__ import annotations
@@ -129,6 +130,8 @@ def factorize(name: str, values: Any) -> tuple[NDArray[np.intp], list[str]]:
     A missing value has the code -1. An integer and the equal float have one label.
     """
     if isinstance(values, np.ndarray):
+        if values.dtype == object:
+            return _factorize_strings(values)
         values = _pandas().Series(values)
     codes, distinct = _distinct(name, values)
     labels = [label_of(value) for value in distinct]
@@ -137,6 +140,15 @@ def factorize(name: str, values: Any) -> tuple[NDArray[np.intp], list[str]]:
         places = np.array([*(merged[label] for label in labels), -1], dtype=np.intp)
         codes = places[codes]
     return np.asarray(codes, dtype=np.intp), list(merged)
+
+
+def _factorize_strings(values: NDArray[Any]) -> tuple[NDArray[np.intp], list[str]]:
+    """Factorize strings and None, of which few rows have no use for pandas."""
+    place: dict[str, int] = {}
+    codes = [
+        -1 if value is None else place.setdefault(value, len(place)) for value in values
+    ]
+    return np.array(codes, dtype=np.intp), list(place)
 
 
 def label_of(value: Any) -> str:

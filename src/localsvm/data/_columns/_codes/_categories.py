@@ -38,6 +38,7 @@ class CodeColumn(Column):
     """
 
     kind = "category"
+    by_label = True
 
     levels: tuple[str, ...]
 

@@ -99,6 +99,7 @@ class RawBooleanColumn(Column):
     """
 
     kind = "boolean"
+    by_label = True
 
     @property
     def suffixes(self) -> tuple[str, ...]:

@@ -46,6 +46,7 @@ class OrderedColumn(Column):
     """
 
     kind = "ordered"
+    by_label = True
 
     levels: tuple[str, ...]
     numbers: tuple[float, ...]

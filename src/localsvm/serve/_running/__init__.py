@@ -1,0 +1,1 @@
+"""The application in one process, or in several at one address."""
