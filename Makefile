@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 BUILD := $(INSTALL) --no-build-isolation --config-settings=build-dir=build/wheel
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow coverage lint includes format test-core tsan bench papers papers-report docs stub clean
+.PHONY: help demo test test-slow coverage lint includes format test-core tsan bench watch papers papers-report docs stub clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -84,6 +84,10 @@ bench: $(VENV)/benching  ## Accuracy and speed against peers; rewrites results a
 	$(BIN)/localsvm demo --force --quiet > benchmarks/results/demo.tmp
 	mv benchmarks/results/demo.tmp benchmarks/results/demo.txt
 	$(BIN)/python benchmarks/tables.py
+
+BASE ?= HEAD~1
+watch: $(VENV)/developing  ## Instructions of small tasks; fails if one takes a tenth more than at BASE
+	$(BIN)/python benchmarks/micro.py compare $(BASE)
 
 papers: $(VENV)/developing  ## The papers' tables and figures; goes on where it stopped
 	OMP_NUM_THREADS=1 $(BIN)/python -m papers run --size standard --prune \
