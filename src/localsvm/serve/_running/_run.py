@@ -75,8 +75,7 @@ def run(
         Processes that share the address and the memory of the model. Limits are those
         of each process. More than one needs a system that can fork.
     access_log : bool, default=False
-        Whether to log a line per request, which takes a tenth of the time of a small
-        one.
+        Whether to log a line per request, which slows small ones down.
 
     See Also
     --------
