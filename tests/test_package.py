@@ -30,6 +30,7 @@ PUBLIC = [
     for module in (localsvm, *MODULES)
     if "._" not in module.__name__ and not module.__name__.startswith(INTERNAL)
     for name in getattr(module, "__all__", ())
+    if not isinstance(getattr(module, name), float)  # constants have none
 ]
 ARGUMENTS = {KernelNeighbors: (Kernel("poly"),), ShortListNeighbors: (PCA(2),)}
 

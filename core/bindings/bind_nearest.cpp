@@ -1,6 +1,5 @@
+#include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <utility>
 #include <vector>
 
 #include "arrays.hpp"

@@ -1,6 +1,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,7 +13,9 @@
 #include "copied.hpp"
 #include "localsvm/kernels.hpp"
 #include "localsvm/local_models.hpp"
+#include "localsvm/matrix.hpp"
 #include "localsvm/mixture_rows.hpp"
+#include "localsvm/nearest_rows.hpp"
 #include "localsvm/region_rows.hpp"
 #include "localsvm/row_joins.hpp"
 #include "localsvm/row_models.hpp"
@@ -99,7 +102,7 @@ template <class T>
 SharedModel<T> region_rows(RegionCoding coding, std::int64_t n_nearest,
                            std::vector<double> constants, Matrix<const double> centers,
                            Cube<const T> coef, Matrix<const T> intercept) {
-    require(constants.size() == 3 && n_nearest >= 1 &&
+    require(constants.size() == 4 && n_nearest >= 1 &&
                 static_cast<std::size_t>(n_nearest) <= centers.shape(0) &&
                 coef.shape(0) == centers.shape(0) + 1 &&
                 coef.shape(2) == centers.shape(1) &&
@@ -108,7 +111,8 @@ SharedModel<T> region_rows(RegionCoding coding, std::int64_t n_nearest,
             "centers, coef and intercept do not fit together");
     return std::make_shared<RegionRows<T>>(
         RegionCode{coding, n_nearest, constants[0], constants[1], constants[2],
-                   static_cast<std::int64_t>(centers.shape(1)), copied(centers)},
+                   constants[3], static_cast<std::int64_t>(centers.shape(1)),
+                   copied(centers)},
         copied(coef), copied(intercept));
 }
 
@@ -265,7 +269,7 @@ void bind_typed_makers(nb::module_& module, const std::string& type) {
                nb::arg("coding"), nb::arg("n_nearest"), nb::arg("constants"),
                nb::arg("centers").noconvert(), nb::arg("coef").noconvert(),
                nb::arg("intercept").noconvert(),
-               "Linear SVMs in regions; constants are tau, ridge and closeness.");
+               "Linear SVMs in regions; constants are tau, cut, ridge and closeness.");
     module.def(named("kernel_rows").c_str(), &kernel_rows<T>, nb::kw_only(),
                nb::arg("support").noconvert(), nb::arg("kernel"),
                nb::arg("duals").noconvert(), nb::arg("intercept").noconvert(),

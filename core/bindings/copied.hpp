@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "arrays.hpp"
+#include "arrays.hpp"  // IWYU pragma: keep
 
 namespace localsvm {
 

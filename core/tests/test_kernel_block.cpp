@@ -10,6 +10,7 @@
 #include "kernel_reference.hpp"
 #include "localsvm/kernel_block.hpp"
 #include "localsvm/kernels.hpp"
+#include "localsvm/matrix.hpp"
 #include "localsvm/simd.hpp"
 #include "loop_checks.hpp"
 #include "problem.hpp"

@@ -13,7 +13,6 @@
 #include "localsvm/linear_batch.hpp"
 #include "localsvm/status.hpp"
 #include "localsvm/team.hpp"
-#include "localsvm/weights.hpp"
 #include "problem.hpp"
 #include "reference.hpp"
 #include "solver_checks.hpp"

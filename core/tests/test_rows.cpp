@@ -1,4 +1,5 @@
 // Models of single rows against plain formulas.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -8,12 +9,12 @@
 #include <vector>
 
 #include "check.hpp"
+#include "localsvm/matrix.hpp"
 #include "localsvm/mixture_rows.hpp"
 #include "localsvm/region_rows.hpp"
 #include "localsvm/row_joins.hpp"
 #include "localsvm/row_models.hpp"
 #include "localsvm/row_preparation.hpp"
-#include "problem.hpp"
 
 namespace localsvm::testing {
 namespace {
@@ -82,13 +83,15 @@ void rows_are_divided_by_their_norm() {
 }
 
 // Code of a row by plain formulas, for regions of both families.
-std::vector<double> plain_weights(const std::vector<double>& squared, double tau,
-                                  RegionCoding coding) {
+std::vector<double> plain_weights(const std::vector<double>& squared,
+                                  const RegionCode& code) {
+    const RegionCoding coding = code.coding;
     std::vector<double> weights;
     double size = 0;
     for (const double value : squared) {
         if (coding == RegionCoding::softmax) {
-            weights.push_back(std::exp(-tau * (value - squared[0])));
+            const double weight = std::exp(-code.tau * (value - squared[0]));
+            weights.push_back(std::max(0.0, weight - code.cut));
             size += weights.back() * weights.back();
         } else {
             weights.push_back(1 / std::sqrt(value));
@@ -102,7 +105,7 @@ std::vector<double> plain_weights(const std::vector<double>& squared, double tau
 
 // Centres 0, 1, ..., 4 on a line; node s decides s x + 1, the rest -x.
 void regions_are_blended() {
-    RegionCode code{RegionCoding::softmax, 2, 0.7, 1e-4, 1e-6, 1, {0, 1, 2, 3, 4}};
+    RegionCode code{RegionCoding::softmax, 2, 0.7, 0.1, 1e-4, 1e-6, 1, {0, 1, 2, 3, 4}};
     const std::vector<double> coef{0, 1, 2, 3, 4, -1}, intercept{1, 1, 1, 1, 1, 0};
     for (const RegionCoding coding :
          {RegionCoding::softmax, RegionCoding::inverse_distance,
@@ -121,7 +124,7 @@ void regions_are_blended() {
                          d = 0.5625 / trace + ridge;
             weights = {(d - b) / (a + d - 2 * b), (a - b) / (a + d - 2 * b)};
         } else if (coding != RegionCoding::hard) {
-            weights = plain_weights({0.0625, 0.5625}, 0.7, coding);
+            weights = plain_weights({0.0625, 0.5625}, code);
         }
         const double rest = 1 - weights[0] - weights[1];
         const double expected =

@@ -678,7 +678,7 @@ def additive_rows_float64(*, is_category: Annotated[NDArray[numpy.uint8], dict(s
     """A table of effects per column."""
 
 def region_rows_float32(*, coding: RegionCoding, n_nearest: int, constants: Sequence[float], centers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], coef: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], intercept: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> RowModelFloat32:
-    """Linear SVMs in regions; constants are tau, ridge and closeness."""
+    """Linear SVMs in regions; constants are tau, cut, ridge and closeness."""
 
 def kernel_rows_float32(*, support: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], kernel: Kernel, duals: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> RowModelFloat32:
     """Kernel SVMs with one set of support vectors."""
@@ -699,7 +699,7 @@ def converted_rows_float32(model: RowModelFloat64) -> RowModelFloat32:
     """A model of rows of the other type."""
 
 def region_rows_float64(*, coding: RegionCoding, n_nearest: int, constants: Sequence[float], centers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], coef: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], intercept: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> RowModelFloat64:
-    """Linear SVMs in regions; constants are tau, ridge and closeness."""
+    """Linear SVMs in regions; constants are tau, cut, ridge and closeness."""
 
 def kernel_rows_float64(*, support: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], kernel: Kernel, duals: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> RowModelFloat64:
     """Kernel SVMs with one set of support vectors."""

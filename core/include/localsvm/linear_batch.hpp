@@ -20,6 +20,7 @@
 
 #include "localsvm/descent.hpp"
 #include "localsvm/dual_cd.hpp"
+#include "localsvm/matrix.hpp"
 #include "localsvm/newton.hpp"
 #include "localsvm/newton_blocks.hpp"
 #include "localsvm/newton_codes.hpp"

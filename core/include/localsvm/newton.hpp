@@ -26,7 +26,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <vector>
 
 #include "localsvm/descent.hpp"

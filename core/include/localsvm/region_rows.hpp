@@ -7,11 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "localsvm/decision.hpp"
+#include "localsvm/matrix.hpp"
 #include "localsvm/row_models.hpp"
 #include "localsvm/simd.hpp"
 #include "localsvm/weights.hpp"
@@ -20,7 +20,7 @@ namespace localsvm {
 
 enum class RegionCoding : std::int32_t {
     hard = 0,               // the nearest one
-    softmax = 1,            // exp(-tau d^2), of unit l2 norm
+    softmax = 1,            // exp(-tau d^2) less the cut, of unit l2 norm
     inverse_distance = 2,   // 1 / d, of sum one
     local_coordinates = 3,  // the least squares of x by its centres, of sum one
 };
@@ -30,6 +30,7 @@ struct RegionCode {
     RegionCoding coding;
     std::int64_t n_nearest;
     double tau;              // of the softmax
+    double cut;              // what its weights lack, the largest being one
     double ridge, close_to;  // of the coordinates
     std::int64_t n_cols;
     std::vector<double> centers;  // regions x columns
@@ -188,9 +189,11 @@ class RegionRows final : public RowModel<T> {
             weights_[0] = T(1);
             if (model_.code_.coding == RegionCoding::hard) return;
             const T tau = static_cast<T>(-model_.code_.tau);
+            const T cut = static_cast<T>(model_.code_.cut);
             T squares = 0;
             for (std::int64_t s = 0; s < n_; ++s) {
-                weights_[at(s)] = std::exp(tau * (nearest_[at(s)] - nearest_[0]));
+                const T weight = std::exp(tau * (nearest_[at(s)] - nearest_[0]));
+                weights_[at(s)] = std::max(weight - cut, T(0));
                 squares += weights_[at(s)] * weights_[at(s)];
             }
             const T norm = std::sqrt(squares);

@@ -55,6 +55,7 @@ $weigh
             const double *coef =
                 $coef + (nearest[s] * $n_outputs + p) * $n_columns;
             double sum = 0.0;
+            if (weight[s] == 0.0) continue;
             for (j = 0; j < $n_columns; ++j) sum += row[j] * coef[j];
             out[p] += weight[s] * (sum + $intercept[nearest[s] * $n_outputs + p]);
         }
@@ -65,7 +66,8 @@ _SOFTMAX = """\
     {
         double squares = 0.0;
         for (s = 0; s < $n_nearest; ++s) {
-            weight[s] = exp(-($tau) * (squared[s] - squared[0]));
+            weight[s] = exp(-($tau) * (squared[s] - squared[0])) - $cut;
+            if (weight[s] < 0.0) weight[s] = 0.0;
             squares += weight[s] * weight[s];
         }
         for (s = 0; s < $n_nearest; ++s) weight[s] /= sqrt(squares);
@@ -220,6 +222,7 @@ def write_regions(source: Source, regions: Any, linear: RegionalModel) -> str:
         n_columns=linear.coef.shape[2],
         n_outputs=linear.coef.shape[1],
         tau=repr(float(getattr(regions, "tau", 1.0))),
+        cut=repr(float(getattr(regions, "cut", 0.0))),
         ridge=repr(RIDGE),
         centers=_reals(source, regions.centers),
         coef=_reals(source, _of_nodes(linear.coef, len(regions.centers))),

@@ -27,13 +27,13 @@ _CODINGS = {
 
 def region_rows(regions: Any, linear: RegionalModel, dtype: Any) -> Any:
     """Linear SVMs of the nearest regions."""
-    coding, tau = _coding(regions)
+    coding, softness = _coding(regions)
     centers = np.ascontiguousarray(regions.centers, dtype=np.float64)
     n_nodes = len(centers) + 1
     return rows_maker("region_rows", dtype)(
         coding=coding,
         n_nearest=regions.n_nearest,
-        constants=[tau, RIDGE, CLOSE],
+        constants=[*softness, RIDGE, CLOSE],
         centers=centers,
         coef=_nodes(linear.coef, n_nodes, dtype),
         intercept=_nodes(linear.intercept, n_nodes, dtype),
@@ -48,12 +48,12 @@ def _nodes(values: NDArray[Any], n_nodes: int, dtype: Any) -> NDArray[Any]:
     return filled
 
 
-def _coding(regions: Any) -> tuple[Any, float]:
-    """Code of the regions and its softness."""
+def _coding(regions: Any) -> tuple[Any, tuple[float, float]]:
+    """Code of the regions, and the sharpness and the cut of a soft one."""
     if isinstance(regions, SoftRegions):
-        return _core.RegionCoding.softmax, regions.tau
+        return _core.RegionCoding.softmax, (regions.tau, regions.cut)
     if isinstance(regions, LocalCoordinates):
-        return _CODINGS[regions.coding], 1.0
+        return _CODINGS[regions.coding], (1.0, 0.0)
     assert isinstance(regions, HardRegions)
     if regions.centers is None or not predicts_nearest(
         regions.clusterer, np.asarray(regions.centers)
@@ -63,7 +63,7 @@ def _coding(regions: Any) -> tuple[Any, float]:
             "predict is not the nearest of cluster_centers_. Use a clusterer whose is, "
             "such as KMeans or SampledKMeans, or n_nearest above 1."
         )
-    return _core.RegionCoding.hard, 1.0
+    return _core.RegionCoding.hard, (1.0, 0.0)
 
 
 def mixture_rows(model: MixtureModel, dtype: Any) -> Any:
