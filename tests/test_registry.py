@@ -44,7 +44,8 @@ def _rows(method):
 def test_every_public_classifier_is_a_method():
     public = [getattr(estimators, name) for name in estimators.__all__]
     classifiers = {each for each in public if hasattr(each, "predict")}
-    assert {method.estimator for method in METHODS} == classifiers
+    others = {estimators.CostClassifier}  # around a method
+    assert {method.estimator for method in METHODS} == classifiers - others
     assert len({method.name for method in METHODS}) == len(METHODS)
     assert all(is_classifier(method.estimator()) for method in METHODS)
 

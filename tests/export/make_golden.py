@@ -37,6 +37,7 @@ CASES = (
     *("staged-cells", "staged-sum-codes", "metric", "metric-diagonal", "pipeline"),
     *("pipeline-scalers", "table", "sigmoid", "isotonic", "columns"),
     *("additive", "additive-categories"),
+    *("calibrated-signs", "calibrated-classes", "calibrated-missing"),
 )
 ROWS = FOLDER / "fitted-rows-2.lsvm"
 _N_ROWS = 8
@@ -50,7 +51,8 @@ def golden_path(case):
 def plain_answers(model, X):
     """Labels and numbers that a model gives, as lists."""
     found = {}
-    for name in ("predict", "decision_function", "predict_proba", "transform"):
+    methods = ("predict", "decision_function", "predict_proba", "transform")
+    for name in (*methods, "predict_set", "familiarity"):
         if hasattr(model, name) and not (name == "transform" and "predict" in found):
             values = getattr(model, name)(X)
             dense = values.toarray() if sparse.issparse(values) else values

@@ -47,6 +47,15 @@ def test_a_golden_file_is_described(case):
     assert described.notes == {"case": case}
 
 
+@pytest.mark.parametrize("case", ["soft-classes", "local", "additive", "reduced"])
+def test_a_file_of_before_has_no_probabilities_and_says_why(case):
+    model = localsvm.load(make_golden.golden_path(case))
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError) as error:
+        model.predict_proba(rows_of(case))
+    assert "calibrate(X, y)" in str(error.value.__cause__)
+
+
 def test_a_golden_file_recognises_its_rows():
     sketch = load_file(make_golden.ROWS).fitted_rows
     model, X, y = make_golden.model_of_rows()

@@ -10,6 +10,7 @@ from localsvm.estimators._base import (
     BaseLocalClassifier as BaseLocalClassifier,
     winning_labels as winning_labels,
 )
+from localsvm.estimators._costs import CostClassifier
 from localsvm.estimators._local import (
     BaseLocalSVC as BaseLocalSVC,
     GlobalModel as GlobalModel,
@@ -73,6 +74,7 @@ __all__ = [
     "ClusteredSVC",
     "ClusteredSVCCV",
     "ColumnEffect",
+    "CostClassifier",
     "GeneralizationBound",
     "GradientMetric",
     "LocalSVC",

@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -33,14 +32,15 @@ from localsvm.engine import (
     predict_blocks,
     predict_lazily,
 )
+from localsvm.estimators._held_out import HeldOutMixin, sample_rows
 from localsvm.estimators._metric import METRICS, fit_metric, map_rows
 from localsvm.estimators._views import ViewMixin
-from localsvm.exceptions import DataError
+from localsvm.estimators._weights import weigh_classes, weigh_rows
 from localsvm.passes import Content
 from localsvm.rows import Rows
 
 
-class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
+class BaseLocalClassifier(HeldOutMixin, ViewMixin, ClassifierMixin, BaseEstimator, ABC):
     """Template of a classifier: validate, map, fit; change nothing if that fails.
 
     A method implements ``_check_parameters``, ``_fit`` and ``_decide``, which see rows
@@ -56,6 +56,8 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
     _warns_of_scales = True
     # Whether rows may be sparse, and whether NaN stands for a missing value.
     _takes_sparse = True
+    # Whether a fitted model may hold training rows.
+    _keeps_rows = True
     _allows_nan = False
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -156,6 +158,7 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
         """Fit to rows that are not in memory."""
         with unchanged_on_failure(self):
             self._check_settings()
+            self._forget_held_out()
             with open_blocks(self, X, y, sample_weight) as rows:
                 self._take_columns(rows.source.n_features, rows.source.feature_names)
                 self._fit_blocks(rows)
@@ -187,7 +190,12 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
             self._check_settings()
             rows = self._check_training_rows(X, y, sample_weight)
             clock = StageClock()
-            result = method(self._learn_metric(rows, clock))
+            self._forget_held_out()
+            mapped = self._learn_metric(rows, clock)
+            result = method(mapped)
+            if self._keeps_rows:
+                with clock.stage("familiarity"):
+                    self._become_familiar(sample_rows(mapped)[1])
             self.fit_report_ = clock.seconds | self.fit_report_
         return result
 
@@ -288,46 +296,6 @@ class BaseLocalClassifier(ViewMixin, ClassifierMixin, BaseEstimator, ABC):
         tags.input_tags.sparse = self._takes_sparse
         tags.input_tags.allow_nan = self._allows_nan
         return tags
-
-
-def weigh_rows(
-    class_weight: Any,
-    classes: NDArray[Any],
-    class_index: NDArray[Any],
-    weight: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Weights times class weights, of two classes at least and not all zero."""
-    if len(classes) < 2:
-        raise DataError(
-            "The number of classes has to be greater than one; got "
-            f"{len(classes)} class ({classes.tolist()[0]!r})."
-        )
-    own = weigh_classes(class_weight, classes, classes[class_index], weight)
-    penalty_weight: NDArray[np.float64] = weight * own[class_index]
-    if not penalty_weight.any():
-        raise DataError(
-            f"class_weight={class_weight!r} leaves no row with a positive "
-            "weight; expected at least one class of the data above 0."
-        )
-    return penalty_weight
-
-
-def weigh_classes(
-    class_weight: Any,
-    classes: NDArray[Any],
-    y: NDArray[Any],
-    weight: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Weight of each class; "balanced" counts rows by their sample weight."""
-    if isinstance(class_weight, str):
-        mass = np.array([weight[y == label].sum() for label in classes])
-        present = mass > 0
-        balanced = np.ones(len(mass))
-        balanced[present] = weight.sum() / (present.sum() * mass[present])
-        return balanced
-    return np.asarray(
-        compute_class_weight(class_weight, classes=classes, y=y), dtype=float
-    )
 
 
 def winning_labels(classes: NDArray[Any], scores: NDArray[Any]) -> NDArray[Any]:

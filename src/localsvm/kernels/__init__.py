@@ -17,6 +17,7 @@ from localsvm.kernels._probability_product import (
     expected_rbf,
     probability_product,
 )
+from localsvm.kernels._spans import Gram as Gram, fill_spans as fill_spans
 
 __all__ = [
     "ClusterKernel",

@@ -54,7 +54,7 @@ class LocalKernel:
 
 def fit_neighborhoods(
     rows: Rows,
-    neighborhoods: NDArray[np.int32],
+    neighborhoods: Sequence[NDArray[np.int32]] | NDArray[np.int32],
     local: LocalKernel,
     options: KernelOptions,
 ) -> LocalModels:
@@ -63,8 +63,8 @@ def fit_neighborhoods(
     Parameters
     ----------
     rows : Rows
-    neighborhoods : ndarray of shape (n_models, n_neighbors), int32
-        Rows of each neighbourhood, its centre first.
+    neighborhoods : sequence of ndarray of int32
+        Rows of each neighbourhood, its centre first; they may differ in size.
     local : LocalKernel
     options : KernelOptions
 

@@ -242,7 +242,10 @@ def test_final_model_is_the_chosen_setting_on_all_rows(parameters, three_classes
         np.testing.assert_array_equal(getattr(search, name), getattr(model, name))
     for name in ("gamma_", "C_", "region_gamma_", "region_C_"):
         np.testing.assert_array_equal(getattr(search, name), getattr(model, name))
-    assert set(search.fit_report_) == {"search", "merge", "cover", "solve", "route"}
+    assert set(search.fit_report_) == {
+        *("search", "merge", "cover", "solve", "route"),
+        *("calibrate", "familiarity"),
+    }
 
 
 def test_best_setting_is_one_of_the_grid(two_moons):

@@ -239,7 +239,10 @@ def test_attributes_tell_the_story(three_classes):
     assert 0 < model.violation_ <= 1e-4
     assert 0 <= model.duality_gap_ < 1e-2
     assert model.n_iter_ > 10
-    assert set(model.fit_report_) == {"merge", "cover", "solve", "route"}
+    assert set(model.fit_report_) == {
+        *("merge", "cover", "solve", "route"),
+        *("calibrate", "familiarity"),
+    }
     assert all(seconds >= 0 for seconds in model.fit_report_.values())
 
 

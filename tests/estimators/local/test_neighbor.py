@@ -228,7 +228,10 @@ def test_fitted_attributes_tell_the_story(three_classes):
     assert list(model.feature_names_in_) == list("abcde")
     assert model.n_iter_ == 1
     assert hasattr(model.search_, "kneighbors")
-    assert set(model.fit_report_) == {"merge", "index"}
+    assert set(model.fit_report_) == {
+        *("merge", "index"),
+        *("calibrate", "familiarity"),
+    }
     assert model.score(frame, np.r_[y, y]) > 0.8
 
 

@@ -359,6 +359,7 @@ def test_fitted_attributes_tell_the_story():
     frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
     model = ReducedSVC(reduction=Reduction()).fit(frame, y)
     stages = {"scan", "merge", "kernel", "cluster", "solve"}
+    stages |= {"calibrate", "familiarity"}
     assert set(model.fit_report_) == stages | {"method"}
     assert model.fit_report_["method"] == model.method_
     assert model.method_ == "clusters opened, on one kernel matrix of all rows, by SMO"

@@ -58,7 +58,10 @@ def test_final_model_is_the_chosen_setting_on_all_rows(xor):
         "global_reg": search.global_reg_,
         "n_regions": search.best_params_["n_regions"],
     }
-    assert set(search.fit_report_) == {"search", "cluster", "assign", "solve"}
+    assert set(search.fit_report_) == {
+        *("search", "cluster", "assign", "solve"),
+        *("calibrate", "familiarity"),
+    }
 
 
 @pytest.mark.parametrize("n_nearest", [8, 1])

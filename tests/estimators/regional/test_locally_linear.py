@@ -265,7 +265,10 @@ def test_fitted_attributes_tell_the_story(three_classes):
     assert model.region_sizes_.sum() == len(X)
     assert model.duality_gap_ <= 1e-3
     assert 1 <= model.n_iter_ <= 1000
-    assert set(model.fit_report_) == {"cluster", "assign", "solve"}
+    assert set(model.fit_report_) == {
+        *("cluster", "assign", "solve"),
+        *("calibrate", "familiarity"),
+    }
     assert model.n_support_.shape == model.classes_.shape
     assert (model.n_support_ > 0).all()
     assert (model.n_support_ <= np.unique(y, return_counts=True)[1]).all()

@@ -317,6 +317,7 @@ def test_attributes_tell_the_story():
     assert model.duality_gap_ == max(stage.duality_gap_ for stage in stages)
     assert model.C_ == model.first_stage_.C_ == 1.0
     stages = {"merge", "choose", "prepare", "first", "second"}
+    stages |= {"calibrate", "familiarity"}
     assert set(model.fit_report_) == stages
     assert model.stage_shares_.sum() == pytest.approx(1)
 

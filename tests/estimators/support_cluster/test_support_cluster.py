@@ -314,7 +314,7 @@ def test_fitted_attributes_tell_the_story(three_classes):
     assert model.summary_.weight.sum() == len(X)
     assert set(model.summary_.label) == set(y)
     assert np.unique(model.summary_.label, return_counts=True)[1].max() <= 20
-    assert set(model.fit_report_) == {"cluster", "learn"}
+    assert set(model.fit_report_) == {"cluster", "learn", "calibrate"}
     assert model.n_iter_ >= 1
     assert model.intercept_.shape == (3,)
 

@@ -25,9 +25,10 @@ from localsvm.estimators._additive.fit import (
     AdditiveSettings,
     fit_additive,
 )
+from localsvm.estimators._additive.held_out import hold_out
 from localsvm.estimators._additive.model import AdditiveModel
 from localsvm.estimators._additive.rows import BinnedRows, bin_rows
-from localsvm.estimators._additive.search import choose_penalty
+from localsvm.estimators._additive.search import PenaltyChoice, choose_penalty
 from localsvm.estimators._base import BaseLocalClassifier
 from localsvm.estimators._categorical import categorical_mask
 from localsvm.estimators._endings import check_solution
@@ -211,31 +212,36 @@ class AdditiveSVC(BaseLocalClassifier):
                 distinct.X, distinct.sample_weight, categorical, self.max_bins
             )
             binned = bin_rows(distinct, bins, seed, self.n_jobs)
-        C, start = self._choose_penalty(binned, bins, clock)
+        choice = self._choose_penalty(binned, bins, clock)
         with clock.stage("solve"):
             fit = fit_additive(
                 *binned.arguments(bins),
-                AdditiveSettings(C, self.loss),
+                AdditiveSettings(
+                    float(self.C) if choice is None else choice.C, self.loss
+                ),
                 self._limits(clock.deadline),
-                start,
+                None if choice is None else choice.start,
             )
         self._store(fit, binned)
         self.fit_report_ = clock.seconds
         check_solution(fit, self)
+        with clock.stage("calibrate"):
+            limits = self._limits(clock.deadline)
+            self._keep_held_out(hold_out(rows, binned, fit, choice, limits))
 
     def _choose_penalty(
         self, binned: BinnedRows, bins: ColumnBins, clock: StageClock
-    ) -> tuple[float, AdditiveFit | None]:
-        """Penalty, and where to start from."""
+    ) -> PenaltyChoice | None:
+        """Penalty that suits held-out rows best; None where it is given."""
         self.search_losses_ = np.empty((0, 2))
         if self.C != "auto":
-            return float(self.C), None
+            return None
         with clock.stage("search"):
             limits = self._limits(clock.halved().deadline)
             choice = choose_penalty(binned, bins, self.loss, limits)
         tried = sorted(choice.losses.items())
         self.search_losses_ = np.array(tried, dtype=np.float64).reshape(-1, 2)
-        return choice.C, choice.start
+        return choice
 
     def _limits(self, deadline: float | None) -> RunLimits:
         return RunLimits(

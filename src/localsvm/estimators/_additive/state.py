@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm.estimators._additive import AdditiveModel, AdditiveSVC, ColumnBins
+from localsvm.estimators._held_out import HELD_OUT
 from localsvm.state import (
     CLASSIFIER,
     Array,
@@ -60,6 +61,7 @@ SPECS = (
         "classifier",
         {
             **CLASSIFIER,
+            **HELD_OUT,
             "C_": Number(0.0),
             "_model": Record(
                 AdditiveModel,

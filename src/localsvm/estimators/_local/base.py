@@ -154,6 +154,8 @@ class BaseLocalSVC(BaseKernelClassifier):
             region_of_kind[merged.kind], fit.model.n_regions
         )
         self._keep(fit, merged.first[fit.centers], class_counts)
+        if fit.held_out is not None:
+            self._keep_held_out(fit.held_out)
 
     def _keep(
         self,

@@ -294,7 +294,7 @@ class LocalSVC(BaseLocalSVC):
         if self.shrink > 0:
             fitted = self._fit_prior(merged.rows, options)
             prior = replace(fitted, shrink=float(self.shrink))
-        fit = fit_local(merged.rows, settings, options, prior)
+        fit = fit_local(merged.rows, settings, options, prior, calibrates=True)
         check_solution(fit.report.endings, self)
         self._store(fit, rows, merged)
         self.fit_report_ = clock.seconds

@@ -24,8 +24,10 @@ from localsvm._checks import Constraint, check_squares, one_of, real
 from localsvm._clock import StageClock
 from localsvm._threads import effective_n_jobs
 from localsvm.cluster import NeighborhoodCover, make_search
+from localsvm.estimators._held_out import HeldOut
 from localsvm.estimators._local.model import LocalModel, Router
 from localsvm.estimators._local.prior import Prior
+from localsvm.estimators._local.unseen import hold_out_of_cells
 from localsvm.kernels import Kernel, median_gamma, scale_gamma
 from localsvm.rows import SCALED_C, Rows, squared_norms
 from localsvm.solvers import (
@@ -238,6 +240,8 @@ class LocalFit:
         Rows of each class that are a support vector of any neighbourhood.
     support : ndarray
         Fitted rows that are such support vectors.
+    held_out : HeldOut or None, default=None
+        Decisions on some rows by cells without them; only of rows in memory.
     """
 
     model: LocalModel
@@ -248,6 +252,7 @@ class LocalFit:
     n_assigned: int
     n_support: NDArray[np.intp]
     support: NDArray[np.integer[Any]]
+    held_out: HeldOut | None = None
 
     @property
     def report(self) -> LocalModels:
@@ -265,6 +270,8 @@ def fit_local(
     settings: LocalSettings,
     options: LocalOptions,
     prior: Prior | None = None,
+    *,
+    calibrates: bool = False,
 ) -> LocalFit:
     """Fit kernel SVMs to the neighbourhoods of a cover of the rows.
 
@@ -276,6 +283,8 @@ def fit_local(
     options : LocalOptions
     prior : Prior or None, default=None
         Global model that the local ones add to.
+    calibrates : bool, default=False
+        Whether to decide some rows by cells without them.
 
     Returns
     -------
@@ -294,6 +303,16 @@ def fit_local(
             local,
             options.for_neighborhoods(cover.n_neighbors_, rows.n_rows),
         )
+    held_out = None
+    if calibrates:
+        with clock.stage("calibrate"):
+            held_out = hold_out_of_cells(
+                rows,
+                cover,
+                local,
+                options.for_neighborhoods(cover.n_neighbors_, rows.n_rows),
+                settings.route,
+            )
     with clock.stage("route"):
         kept, support_rows, router = _keep(rows.X, cover, models, settings.route)
     support = np.unique(models.support)
@@ -315,6 +334,7 @@ def fit_local(
         cover.n_assigned_,
         count_support(rows.class_index[support], rows.n_classes),
         support,
+        held_out,
     )
 
 

@@ -241,7 +241,7 @@ fit_report_
         settings = LocalSettings(*sizes, local, self.route, self.neighbors)
         if prior is not None:
             prior = replace(prior, shrink=choice.shrink) if choice.shrink else None
-        fit = fit_local(merged.rows, settings, options, prior)
+        fit = fit_local(merged.rows, settings, options, prior, calibrates=True)
         if np.isnan(choice.results["mean_test_score"]).any():
             self._warn_of_unscored(choice, fit.report.endings)
         else:

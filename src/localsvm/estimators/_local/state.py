@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from localsvm.cluster.state import Search
+from localsvm.estimators._held_out import MAPPED_HELD_OUT
 from localsvm.estimators._local import (
     GlobalModel,
     LocalModel,
@@ -58,6 +59,7 @@ _MODELS = Record(
 )
 _LOCAL: Fields = {
     **MAPPED_CLASSIFIER,
+    **MAPPED_HELD_OUT,
     **REGIONS,
     "_kernel": KERNEL,
     "_support_rows": Rows("support_rows", "mapped_columns"),

@@ -68,6 +68,13 @@ class MixtureQueries(TouchingMixin):
         X = self._check_query_rows(X)
         return self._fitted_model().probabilities(X, self.n_jobs)
 
+    def _probabilities_of(self, X: Any, decisions: NDArray[Any]) -> NDArray[np.float64]:
+        del decisions  # of the same sums
+        return self._fitted_model().probabilities(X, self.n_jobs)
+
+    def _find_regions(self, X: Any) -> NDArray[Any]:
+        return np.asarray(self._fitted_model().shares(X, self.n_jobs).argmax(axis=1))
+
     def gates(self, X: Any) -> NDArray[Any]:
         """Share of each component in each row, by the gate alone.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from localsvm.estimators._held_out import MAPPED_HELD_OUT
 from localsvm.estimators._mixture import (
     CenterGate,
     LinearGate,
@@ -105,6 +106,7 @@ SPECS = (
         "classifier",
         {
             **MAPPED_CLASSIFIER,
+            **MAPPED_HELD_OUT,
             **REGIONS,
             "clusterer_": Part("clusterer", columns="mapped_columns", known_only=True),
             "_model": Record(

@@ -330,6 +330,8 @@ class ReducedSVC(TouchingMixin, BaseLocalClassifier):
         self.method_ = fit.method
         active = {"active": fit.active} if fit.active else {}
         self.fit_report_ = {**clock.seconds, **active, "method": fit.method}
+        if fit.held_out is not None:
+            self._keep_held_out(fit.held_out)
         endings = fit.endings(self.tol)
         check_solution(endings, self)
         if not self.exact_ and endings.count(Status.converged) == len(fit.tasks):

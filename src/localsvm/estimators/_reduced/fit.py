@@ -8,13 +8,17 @@ matter. Neither knows an estimator; what they return is frozen.
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from localsvm._threads import map_in_threads, single_threaded_libraries
 from localsvm.engine import Block, Blocks, Labels
+from localsvm.estimators._held_out import HeldOut
 from localsvm.estimators._reduced.blocks import cluster_rows
 from localsvm.estimators._reduced.master import reduce_blocks
 from localsvm.estimators._reduced.model import ReducedModel
@@ -38,9 +42,16 @@ from localsvm.estimators._reduced.spaces import (
     OutOfTimeError,
     RowSpace,
 )
-from localsvm.kernels import Kernel, kernel_matrix
+from localsvm.kernels import Kernel, fill_spans, kernel_matrix
 from localsvm.passes import Content
 from localsvm.rows import Rows, take_rows
+
+_MOST_HELD_OUT = 1000
+_MOST_FREE = 1000
+# Part of its bound within which a dual lies at zero or at the bound.
+_AT_BOUND = 1e-3
+# A constant feature of this size, in mean norms, stands for the free intercept.
+_CONSTANT = 10.0
 
 
 def fit_reduced(
@@ -96,14 +107,18 @@ def fit_block(
             solutions = _reduce_tasks(tasks, space, settings.reduction, options)
     duals = np.array([solution.duals for solution in solutions])
     support = np.flatnonzero(duals.any(axis=0))
+    model = _make_model(settings.kernel, distinct, support, solutions)
+    with clock.stage("calibrate"):
+        held_out = hold_out(distinct, settings.C, model, solutions, options.n_jobs)
     what = "all rows" if settings.reduction is None else "clusters opened"
     return ReducedFit(
         settings,
-        _make_model(settings.kernel, distinct, support, solutions),
+        model,
         merged.first[support],
         np.bincount(distinct.class_index[support], minlength=distinct.n_classes),
         tuple(map(TaskReport.of, tasks, solutions)),
         f"{what}, {where}",
+        held_out=held_out,
     )
 
 
@@ -205,3 +220,66 @@ def _make_model(
             )
     intercept = np.array([each.last.intercept for each in solutions])
     return ReducedModel(kernel, vectors, dual_coef, coef, intercept)
+
+
+@dataclass(frozen=True)
+class _KernelGram:
+    """Kernel values of rows, and a constant feature."""
+
+    X: Any
+    kernel: Kernel
+    constant: float
+    norms: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, X: Any, kernel: Kernel) -> _KernelGram:
+        own = np.asarray(kernel.diagonal(X), dtype=np.float64)
+        constant = _CONSTANT * float(own.mean())
+        return cls(X, kernel, constant, own + constant)
+
+    def values(
+        self, first: NDArray[np.intp], second: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        found = self.kernel(take_rows(self.X, first), take_rows(self.X, second))
+        return np.asarray(found, dtype=np.float64) + self.constant
+
+
+def hold_out(
+    rows: Rows,
+    C: float,
+    model: ReducedModel,
+    solutions: Sequence[ReducedSolution],
+    n_jobs: int | None,
+) -> HeldOut:
+    """Decide the first rows as if each had not been there.
+
+    Parameters
+    ----------
+    rows : Rows
+        Distinct, in random order.
+    C : float
+    model : ReducedModel
+    solutions : sequence of ReducedSolution
+        Of the tasks.
+    n_jobs : int or None
+
+    Returns
+    -------
+    HeldOut
+        A decision less the row's dual times its squared distance to the span of the
+        support vectors below their bound, at most 1000 of them.
+    """
+    n_drawn = min(_MOST_HELD_OUT, rows.n_rows)
+    drawn = rows.take(slice(n_drawn))
+    unseen = np.asarray(model.decide(drawn.X, n_jobs), dtype=np.float64)
+    gram = _KernelGram.of(rows.X, model.kernel)
+    bounds = C * rows.penalty_weight
+    for task, solution in enumerate(solutions):
+        size = np.abs(solution.duals)
+        has_dual = size > _AT_BOUND * bounds
+        free = np.flatnonzero(has_dual & (size < (1 - _AT_BOUND) * bounds))
+        spans = np.zeros(rows.n_rows)
+        wanted = np.flatnonzero(has_dual[:n_drawn])
+        fill_spans(gram, np.zeros(rows.n_rows), free[:_MOST_FREE], wanted, spans)
+        unseen[:, task] -= (solution.duals * spans)[:n_drawn]
+    return HeldOut(drawn, unseen)

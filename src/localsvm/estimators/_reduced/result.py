@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm.engine import Blocks
+from localsvm.estimators._held_out import HeldOut
 from localsvm.estimators._reduced.blocks import Plan, collect_block
 from localsvm.estimators._reduced.model import ReducedModel
 from localsvm.estimators._reduced.records import (
@@ -86,6 +87,8 @@ class ReducedFit:
         How it was solved, in words.
     active : str or None
         Of a fit to blocks, how many rows entered the master problem.
+    held_out : HeldOut or None
+        Of a fit to rows in memory, decisions on some of them by fits without the row.
     """
 
     settings: ReducedSettings
@@ -95,6 +98,7 @@ class ReducedFit:
     tasks: tuple[TaskReport, ...]
     method: str
     active: str | None = None
+    held_out: HeldOut | None = None
 
     @property
     def violation(self) -> float:

@@ -21,8 +21,10 @@ from localsvm._checks import (
 from localsvm._clock import StageClock
 from localsvm.engine import Blocks, Labels
 from localsvm.estimators._base import BaseLocalClassifier
+from localsvm.estimators._held_out import rows_in_memory
 from localsvm.estimators._metric import in_columns, require_no_metric
 from localsvm.estimators._regional.fit import survey_blocks
+from localsvm.estimators._regional.leave_one_out import hold_out
 from localsvm.estimators._regional.model import (
     RegionalFit,
     RegionalModel,
@@ -100,6 +102,9 @@ class BaseRegionalSVC(BaseLocalClassifier):
         model: RegionalModel = self._model
         return model
 
+    def _find_regions(self, X: Any) -> NDArray[Any]:
+        return np.asarray(self.regions_.code(X, self.n_jobs).regions[:, 0])
+
     def _decide(self, X: Any) -> NDArray[Any]:
         codes = self.regions_.code(X, self.n_jobs)
         return self._fitted_model().decide(X, codes, self.n_jobs)
@@ -172,6 +177,14 @@ class BaseRegionalSVC(BaseLocalClassifier):
         self.n_iter_ = max(1, solution.n_iter)
         self.n_support_ = fit.n_support
         self.fit_report_ = seconds
+
+    def _calibrate(self, blocks: Blocks, fit: RegionalFit, options: FitOptions) -> None:
+        """Learn probabilities from rows in memory, each left out in turn."""
+        if not blocks.is_in_memory:
+            return
+        rows = rows_in_memory(blocks, "calibrate")
+        with options.clock.stage("calibrate"):
+            self._keep_held_out(hold_out(rows, fit, self.n_jobs))
 
     def _check_common_parameters(self) -> None:
         check_parameters(

@@ -267,6 +267,7 @@ class ClusteredSVC(BaseClusteredSVC):
         fit = solve_regions(coded, settings, options)
         self._store(fit, options.clock.seconds)
         check_solution(fit.solution, self)
+        self._calibrate(blocks, fit, options)
         return fit
 
     def fit_leave_one_out(

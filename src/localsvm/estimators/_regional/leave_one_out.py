@@ -8,24 +8,25 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import sparse
 
-from localsvm._threads import single_threaded_libraries
 from localsvm.cluster import RegionCodes
+from localsvm.estimators._held_out import HeldOut, sample_rows
 from localsvm.estimators._regional.blocks import with_global_node
 from localsvm.estimators._regional.model import (
     RegionalFit,
     RegionalSettings,
     coded_squared_norms,
 )
-from localsvm.rows import Rows
+from localsvm.kernels import fill_spans
+from localsvm.rows import Rows, take_rows
 
 _MOST_FREE = 2000
-_BLOCK_ROWS = 2048
+# Of more: the heaviest of a region, and some of all regions, which span the global
+# weights.
+_MOST_OF_REGION, _SHARED_FREE = 300, 200
 # Of a bound: duals that are less by rounding are there.
 _AT_BOUND = 1 - 1e-9
-# Free rows may depend on each other.
-_JITTER = 1e-6
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ def span_decisions(
     gram: CodedGram,
     *,
     squared: bool = False,
+    n_wanted: int | None = None,
 ) -> NDArray[np.float64]:
     r"""Decisions of training rows by fits without them, by the span rule.
 
@@ -112,16 +114,19 @@ def span_decisions(
     gram : CodedGram
     squared : bool, default=False
         Whether the loss is the squared hinge, in which no dual has a bound.
+    n_wanted : int or None, default=None
+        Number of rows, the first ones, that the result is for; None is all.
 
     Returns
     -------
-    decisions : ndarray of shape (n_samples, n_tasks)
+    decisions : ndarray of shape (n_wanted, n_tasks)
 
     Notes
     -----
     O(f\ :sup:`3` + b f\ :sup:`2`) for f free rows and b rows at a bound. Of more than
-    2000 free rows each region uses those in it: fewer rows span less, so that the
-    decisions are nearer to those of :func:`leave_one_out_decisions`, never beyond.
+    2000 free rows each region uses 300 in it and 200 of all: fewer rows span less, so
+    that the decisions are nearer to those of :func:`leave_one_out_decisions`, never
+    beyond.
 
     References
     ----------
@@ -131,19 +136,23 @@ def span_decisions(
     ridge = np.zeros_like(bounds)
     if squared:
         np.divide(0.5, bounds, out=ridge, where=bounds > 0)
-    unseen = np.array(decisions, dtype=np.float64)
+    unseen = np.array(decisions[:n_wanted], dtype=np.float64)
+    is_wanted = np.arange(len(bounds)) < len(unseen)
     for task, duals in enumerate(signed_duals):
         size = np.abs(duals)
         is_free = (size > 0) & (squared | (size < bounds * _AT_BOUND))
         spans = np.zeros(len(size))
-        for free, others in _span_groups(gram, is_free, size > 0):
-            _fill_spans(gram, ridge, free, others, spans)
-        unseen[:, task] -= duals * (spans - ridge)
+        groups = _span_groups(gram, is_free, (size > 0) & is_wanted)
+        for free, others in groups:
+            fill_spans(gram, ridge, free, others, spans)
+        unseen[:, task] -= (duals * (spans - ridge))[: len(unseen)]
     return unseen
 
 
 def _span_groups(
-    gram: CodedGram, is_free: NDArray[np.bool_], has_dual: NDArray[np.bool_]
+    gram: CodedGram,
+    is_free: NDArray[np.bool_],
+    has_dual: NDArray[np.bool_],
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Free rows, and the rows with a dual whose distance to their span is wanted."""
     free = np.flatnonzero(is_free)
@@ -151,42 +160,12 @@ def _span_groups(
         yield free, np.flatnonzero(has_dual)
         return
     by_region = sparse.csc_array(gram.codes[free])
+    shared = np.linspace(0, len(free) - 1, _SHARED_FREE).astype(np.intp)
     for region in np.unique(gram.main[has_dual]):
         own = slice(*by_region.indptr[region : region + 2])
-        heaviest = np.argsort(-by_region.data[own], kind="stable")[:_MOST_FREE]
-        near = free[np.sort(by_region.indices[own][heaviest])]
+        heaviest = np.argsort(-by_region.data[own], kind="stable")[:_MOST_OF_REGION]
+        near = free[np.union1d(by_region.indices[own][heaviest], shared)]
         yield near, np.flatnonzero(has_dual & (gram.main == region))
-
-
-def _fill_spans(
-    gram: CodedGram,
-    ridge: NDArray[np.float64],
-    free: NDArray[np.intp],
-    wanted: NDArray[np.intp],
-    spans: NDArray[np.float64],
-) -> None:
-    """Set the squared distances of the wanted rows to the span of the free ones."""
-    norms = gram.norms
-    spans[wanted] = norms[wanted] + ridge[wanted]
-    if not len(free):
-        return
-    with single_threaded_libraries():
-        K = gram.values(free, free)
-        K[np.diag_indices(len(free))] += ridge[free] + _JITTER * norms[free].mean()
-        root = linalg.cholesky(K, lower=True, overwrite_a=True, check_finite=False)
-        inverse = linalg.solve_triangular(
-            root, np.eye(len(free)), lower=True, check_finite=False
-        )
-        own = 1.0 / np.square(inverse).sum(axis=0)
-        place = np.searchsorted(free, wanted).clip(max=len(free) - 1)
-        within = free[place] == wanted
-        spans[wanted[within]] = np.minimum(own[place[within]], spans[wanted[within]])
-        rest = wanted[~within]
-        for first in range(0, len(rest), _BLOCK_ROWS):
-            part = rest[first : first + _BLOCK_ROWS]
-            projected = inverse @ gram.values(free, part)
-            spans[part] -= np.square(projected).sum(axis=0)
-    np.maximum(spans, 0, out=spans)
 
 
 def unseen_decisions(
@@ -216,6 +195,48 @@ def unseen_decisions(
             rows.X, fit.coded.codes, settings.global_reg, settings.constant
         ),
     )
+
+
+def hold_out(rows: Rows, fit: RegionalFit, n_jobs: int | None) -> HeldOut:
+    """Decide a sample of the rows of a fit as if each had not been there.
+
+    Parameters
+    ----------
+    rows : Rows
+        Those of the fit.
+    fit : RegionalFit
+    n_jobs : int or None
+
+    Returns
+    -------
+    HeldOut
+        Decisions by the span rule; of copies of a row all are left out.
+    """
+    settings, (merged, drawn) = fit.settings, sample_rows(rows)
+    # Equal rows are one point, with all that its copies carry.
+    present = merged.kind >= 0
+    signed = np.array(
+        [
+            np.bincount(merged.kind[present], own[present])
+            for own in signed_duals(fit.duals, rows.class_index, settings.joint)
+        ]
+    )
+    # Drawn ones come first, whatever the order of the rows.
+    matters: NDArray[np.bool_] = np.asarray(signed.any(axis=0))
+    matters[: drawn.n_rows] = True
+    points = merged.first[matters]
+    known = fit.coded.codes
+    codes = RegionCodes(known.regions[points], known.weights[points])
+    X = take_rows(rows.X, points)
+    unseen = span_decisions(
+        fit.model.decide(X, codes, n_jobs),
+        signed[:, matters],
+        settings.C * merged.rows.penalty_weight[matters],
+        CodedGram.of(X, codes, settings),
+        squared=settings.loss == "squared_hinge",
+        n_wanted=drawn.n_rows,
+    )
+    return HeldOut(drawn, unseen)
 
 
 def estimate_unseen(

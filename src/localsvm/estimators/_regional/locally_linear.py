@@ -237,6 +237,7 @@ class LocallyLinearSVC(BaseRegionalSVC):
         fit = solve_regions(coded, replace(settings, C=C), options)
         self._store(fit, options.clock.seconds)
         check_solution(fit.solution, self)
+        self._calibrate(blocks, fit, options)
 
 
 def _scaled_penalty(coded: Coded) -> float:

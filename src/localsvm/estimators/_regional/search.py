@@ -22,13 +22,14 @@ from localsvm._checks import (
     real,
 )
 from localsvm._threads import map_in_threads
-from localsvm.engine import Block, Blocks, Labels, MemoryNeed
+from localsvm.engine import Blocks, Labels, MemoryNeed
 from localsvm.estimators._endings import Solution, check_solution
 from localsvm.estimators._grid_scores import (
     best_setting,
     results_table,
     score_decisions,
 )
+from localsvm.estimators._held_out import rows_in_memory
 from localsvm.estimators._regional.base import BaseClusteredSVC
 from localsvm.estimators._regional.blocks import sample_block
 from localsvm.estimators._regional.fit import assign_regions, find_regions
@@ -240,6 +241,7 @@ n_support_, fit_report_
             self._warn_of_unscored(scores, fit.solution)
         else:
             check_solution(fit.solution, self)
+        self._calibrate(blocks, fit, options)
 
     @property
     def _most_regions(self) -> int:
@@ -250,8 +252,7 @@ n_support_, fit_report_
     def _search_rows(self, blocks: Blocks, labels: Labels, options: FitOptions) -> Rows:
         """Rows that the settings are scored on: all in memory, else a sample."""
         if blocks.is_in_memory:
-            (rows,) = blocks.map(known_rows, stage="search")
-            return rows  # type: ignore[no-any-return]
+            return rows_in_memory(blocks, "search")
         if not (isinstance(self.cv, int | None) or hasattr(self.cv, "split")):
             raise ValueError(
                 f"cv is a {type(self.cv).__name__}, which gives rows by their number. "
@@ -374,12 +375,6 @@ n_support_, fit_report_
         }
         names = ("n_regions", "global_reg", "C")
         self.cv_results_ = results_table(names, settings, by_fold)
-
-
-def known_rows(block: Block) -> Rows:
-    """Rows of a block in memory."""
-    assert block.known is not None
-    return block.known
 
 
 def known_or(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from localsvm.cluster import HardRegions, LocalCoordinates, SoftRegions
+from localsvm.estimators._held_out import MAPPED_HELD_OUT
 from localsvm.estimators._regional import (
     ClusteredSVC,
     ClusteredSVCCV,
@@ -82,6 +83,7 @@ _COORDINATES = Record(
 )
 _REGIONAL: Fields = {
     **MAPPED_CLASSIFIER,
+    **MAPPED_HELD_OUT,
     **REGIONS,
     # That of hard regions is theirs.
     "clusterer_": Sometimes(

@@ -10,11 +10,21 @@ from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from localsvm._threads import single_threaded_libraries
 from localsvm.estimators._base import BaseLocalClassifier
+from localsvm.estimators._held_out import (
+    Calibration,
+    ClassMap,
+    SignMap,
+    identity_map,
+)
+from localsvm.estimators._staged.fit import hold_out
+from localsvm.estimators._staged.setting import StagedSetting, StageOptions
 from localsvm.estimators._staged.sum.model import SumModel
 from localsvm.estimators._staged.switch.model import SwitchModel
 from localsvm.estimators._views import ColumnParts
 from localsvm.exceptions import DataError
+from localsvm.rows import Rows
 
 
 def _is_switch(model: Any) -> bool:
@@ -199,6 +209,23 @@ class BaseStagedSVC(BaseLocalClassifier):
         is_sum = isinstance(self._model, SumModel)
         scaling = self.best_params_["scaling"]
         return not is_sum and scaling not in ("quantile", "ranks", "unit")
+
+    def _calibrate(
+        self, rows: Rows, setting: StagedSetting, options: StageOptions
+    ) -> None:
+        """Learn probabilities; a sum has them without a row that was held out."""
+        with options.clock.stage("calibrate"), single_threaded_libraries():
+            held_out = hold_out(rows, setting, options)
+        given = self._given_map()
+        if held_out is not None:
+            self._keep_held_out(held_out)
+        elif given is not None:
+            self._calibration = Calibration(given)
+
+    def _given_map(self) -> SignMap | ClassMap | None:
+        # The weights and the bias of a sum make its decisions log odds.
+        is_sum = isinstance(self._model, SumModel)
+        return identity_map(len(self.classes_)) if is_sum else None
 
     def _decide(self, X: Any) -> NDArray[Any]:
         return self._model.decide(X, self.n_jobs)

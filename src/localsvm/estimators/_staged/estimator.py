@@ -318,6 +318,7 @@ class StagedSVC(BaseStagedSVC):
                 choice = choose(merged.rows, grid, options)
             fit = fit_staged(merged.rows, choice.setting, options)
         self._store(fit, choice, options)
+        self._calibrate(merged.rows, choice.setting, options)
         if isinstance(fit, SwitchFit):
             self._store_stages(fit, rows, merged)
         warn_of_time(options, choice, fit, merged.rows)
@@ -340,8 +341,7 @@ class StagedSVC(BaseStagedSVC):
     ) -> None:
         """Set the fitted attributes."""
         self._model = fit.model
-        is_sum = isinstance(fit, SumFit)
-        adopt: Any = terms_of_sum if is_sum else terms_of_stages
+        adopt: Any = terms_of_sum if isinstance(fit, SumFit) else terms_of_stages
         self.terms_ = adopt(fit, choice.setting, options, self.classes_)
         self._set_stages()
         chosen = choice.setting

@@ -13,17 +13,20 @@ from sklearn.exceptions import ConvergenceWarning
 
 from localsvm._checks import level_of_caller
 from localsvm._clock import StageClock
+from localsvm.estimators._held_out import MOST_HELD_OUT, HeldOut
 from localsvm.estimators._staged.jobs import keeping
 from localsvm.estimators._staged.setting import StagedSetting, StageOptions
 from localsvm.estimators._staged.sum.fit import SumFit, fit_sum
 from localsvm.estimators._staged.switch.fit import SwitchFit, fit_switch
-from localsvm.rows import Rows
+from localsvm.rows import Rows, held_out_first
 
 # What is fitted whatever the time: few rows, and not to the last digit.
 _FLOOR_ROWS, _FLOOR_TOL, _FLOOR_ITERATIONS = 2000, 0.1, 100
 _GROWTH = 4
 # Of the seconds with the rows: between a linear and a quadratic solver.
 _EXPONENT = 1.5
+# Of the rows, to be held out; and rows of a fit that costs a fraction of a search.
+_SHARE_HELD_OUT, _MOST_FITTED = 0.2, 8000
 
 
 def fit_staged(
@@ -68,6 +71,43 @@ def fit_staged(
         if fit.in_full:
             _warn_again(caught)
     return fit
+
+
+def hold_out(
+    rows: Rows, setting: StagedSetting, options: StageOptions
+) -> HeldOut | None:
+    """Decide the first rows by the chosen setting, fitted to the next ones.
+
+    Parameters
+    ----------
+    rows : Rows
+        Distinct, in random order.
+    setting : StagedSetting
+    options : StageOptions
+
+    Returns
+    -------
+    HeldOut or None
+        A fifth of the rows, at most 2000; None if no row can be spared, or
+        the time is limited and more than half of it is gone.
+    """
+    limit, left = options.max_time, options.clock.remaining()
+    if limit is not None and left is not None and left < limit / 2:
+        return None
+    n_test = min(MOST_HELD_OUT, int(_SHARE_HELD_OUT * rows.n_rows))
+    n_used = min(rows.n_rows, n_test + _MOST_FITTED)
+    folds = held_out_first(rows.class_index, n_used, n_test) if n_test else []
+    if not folds:
+        return None
+    train, test = rows.take(folds[0].train), rows.take(folds[0].test)
+    if len(np.unique(train.class_index)) < rows.n_classes:
+        return None
+    index, own = np.arange(train.n_rows), options.for_share(train.n_rows / rows.n_rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = _fit(train, index, setting, own).model
+    decisions = model.decide(test.X, options.n_jobs).astype(np.float64)
+    return HeldOut(test, decisions)
 
 
 def _fit(

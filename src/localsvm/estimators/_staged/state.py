@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm.estimators._additive import AdditiveSVC
+from localsvm.estimators._held_out import HELD_OUT
 from localsvm.estimators._join import Join
 from localsvm.estimators._local import LocalSVC
 from localsvm.estimators._regional import ClusteredSVC
@@ -196,6 +197,7 @@ SPECS = (
         "classifier",
         {
             **CLASSIFIER,
+            **HELD_OUT,
             **REGIONS,
             "n_regions_": Whole(0, dim="regions"),
             "_preparations": Several(PREPARATION, "columns"),

@@ -40,9 +40,10 @@ from localsvm.estimators._support_cluster.fit import (
 )
 from localsvm.estimators._support_cluster.queries import SupportClusterQueries
 from localsvm.estimators._support_cluster.stream import can_stream
+from localsvm.estimators._support_cluster.tested import TestedMixin
 
 
-class SupportClusterSVC(SupportClusterQueries, BaseLocalClassifier):
+class SupportClusterSVC(SupportClusterQueries, TestedMixin, BaseLocalClassifier):
     r"""An SVM on Gaussian clusters instead of rows (Support Cluster Machine, SCM).
 
     Each class is compressed to at most ``n_clusters`` Gaussians, and an SVM is learned
@@ -243,10 +244,12 @@ class SupportClusterSVC(SupportClusterQueries, BaseLocalClassifier):
             self._check_parameters()
             batch = self._check_batch(X, y, sample_weight)
             start, options = self._fit_so_far(), self._options(streams=True)
+            tested = self._test_before(batch)
             fit = extend_support_clusters(
                 start, batch, self._settings(), options, classes
             )
             self._finish(fit, options)
+            self._go_on_calibrating(tested)
         return self
 
     def fit_summaries(
@@ -268,6 +271,7 @@ class SupportClusterSVC(SupportClusterQueries, BaseLocalClassifier):
             self._check_parameters()
             whole = join_summaries(summaries, self.covariance)
             self._take_columns(whole.n_features, whole.feature_names)
+            self._forget_held_out()
             options = self._options()
             self._finish(learn_summary(whole, self._settings(), options), options)
         return self
@@ -296,6 +300,8 @@ class SupportClusterSVC(SupportClusterQueries, BaseLocalClassifier):
         if not rows.is_in_memory:
             self._warn_of_scales(fit.ends)
         self._finish(fit, options)
+        if rows.is_in_memory:
+            self._calibrate(rows, fit, self._settings(), options)
 
     def _settings(self) -> SupportClusterSettings:
         return SupportClusterSettings(

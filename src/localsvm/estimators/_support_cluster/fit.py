@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -19,21 +20,23 @@ from localsvm._clock import StageClock
 from localsvm._threads import effective_n_jobs
 from localsvm.cluster import GaussianSummary, ThresholdClustering
 from localsvm.engine import Block, Blocks, MemoryNeed
-from localsvm.estimators._base import weigh_rows
+from localsvm.estimators._held_out import HeldOut
 from localsvm.estimators._support_cluster.blocks import (
     cluster_block,
     finish_merging,
     wanted_clusters,
 )
+from localsvm.estimators._support_cluster.held_out import draw_rows, without_rows
 from localsvm.estimators._support_cluster.learn import learn_clusters, make_tasks
 from localsvm.estimators._support_cluster.model import ClusterMachine
 from localsvm.estimators._support_cluster.stream import (
     extend_classes,
     extend_clusters,
 )
+from localsvm.estimators._weights import weigh_rows
 from localsvm.exceptions import DataError
 from localsvm.kernels import ClusterKernel, scale_gamma
-from localsvm.rows import SCALED_C
+from localsvm.rows import SCALED_C, Rows
 from localsvm.solvers import KernelOptions
 
 # The table that is read, the rows made of it, and the distinct rows of a class; as much
@@ -267,6 +270,40 @@ def learn_summary(
             options.n_jobs,
         )
     return SupportClusterFit(classes, summary, machine)
+
+
+def hold_out(
+    rows: Rows,
+    fit: SupportClusterFit,
+    settings: SupportClusterSettings,
+    options: FitOptions,
+) -> HeldOut | None:
+    """Take some rows out of the clusters, learn again, and decide them.
+
+    Parameters
+    ----------
+    rows : Rows
+        Those of the fit.
+    fit : SupportClusterFit
+    settings : SupportClusterSettings
+    options : FitOptions
+
+    Returns
+    -------
+    HeldOut or None
+        None where no row can be spared.
+    """
+    parts = []
+    for drawn in draw_rows(rows):
+        summary = without_rows(fit.summary, drawn, fit.classes)
+        machine = learn_summary(summary, settings, options, fit.classes).machine
+        assert machine is not None
+        first = int(np.searchsorted(fit.classes, np.asarray(summary.label)[0]))
+        found = machine.class_scores(drawn.X, first, len(fit.classes), options.n_jobs)
+        parts.append(HeldOut(drawn, found.astype(np.float64)))
+    if not parts:
+        return None
+    return reduce(HeldOut.followed_by, parts)
 
 
 def extend_support_clusters(

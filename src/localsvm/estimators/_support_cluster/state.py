@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from localsvm.cluster import GaussianSummary, ThresholdClustering
+from localsvm.estimators._held_out import HELD_OUT
 from localsvm.estimators._support_cluster import (
     ClusterMachine,
     SupportClusterFit,
@@ -123,7 +124,9 @@ def _check_machine(machine: ClusterMachine, dims: Dims) -> None:
 
 def _make(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
     del dims
-    own = {name: values[name] for name in (*COLUMNS, *RANGES) if name in values}
+    own = {
+        name: values[name] for name in (*COLUMNS, *RANGES, *HELD_OUT) if name in values
+    }
     vars(unfitted).update(own)
     summary, machine = values["summary_"], values["_machine"]
     if machine is not None:
@@ -168,6 +171,7 @@ SPECS = (
         {
             **COLUMNS,
             **RANGES,
+            **HELD_OUT,
             "classes_": Classes(fewest=1),
             "fit_report_": Report(),
             "summary_": Record(
@@ -204,7 +208,7 @@ SPECS = (
             "_streams": _Streams(),
             "_classes_named": Flag(),
         },
-        left_out=frozenset(_DERIVED),
+        left_out=frozenset((*_DERIVED, "_tested")),
         check=_check,
         make=_make,
     ),

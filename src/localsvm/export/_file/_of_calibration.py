@@ -16,6 +16,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
+from localsvm.estimators import CostClassifier
 from localsvm.state import (
     COLUMNS,
     Classes,
@@ -29,6 +30,7 @@ from localsvm.state import (
     Spec,
     Word,
     classes_of,
+    doubles,
     floats,
 )
 
@@ -138,6 +140,11 @@ def _small_pair(method: str) -> Any:
     return fitted.calibrated_classifiers_[0]
 
 
+def _cost_params(model: CostClassifier) -> dict[str, Any]:
+    """Parameters whose costs are a matrix, as any file can hold it."""
+    return {"estimator": model.estimator, "cost": model.cost_.tolist()}
+
+
 def _make_frozen(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
     del unfitted, dims
     return FrozenEstimator(values["estimator"])
@@ -165,6 +172,17 @@ SPECS = (
             ),
         },
         make=_make,
+    ),
+    Spec(
+        CostClassifier,
+        "calibrated",
+        {
+            **COLUMNS,
+            "classes_": Classes(),
+            "estimator_": Part(*_INNER, "frozen", columns="columns"),
+            "cost_": doubles("classes", "classes"),
+        },
+        params=_cost_params,
     ),
     Spec(
         FrozenEstimator,

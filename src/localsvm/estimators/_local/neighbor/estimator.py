@@ -15,6 +15,7 @@ from localsvm.cluster import find_neighbors, fit_search, make_search, neighborho
 from localsvm.estimators._endings import check_solution
 from localsvm.estimators._local.base import BaseKernelClassifier
 from localsvm.estimators._local.fit import Gamma, LocalOptions, RowScale, kernel_of
+from localsvm.estimators._local.unseen import hold_out_queries
 from localsvm.rows import Rows, stored_as
 from localsvm.solvers import (
     Endings,
@@ -232,6 +233,15 @@ class NeighborSVC(BaseKernelClassifier):
         self.n_neighbors_, self.search_ = index.n_neighbors, index.search
         self.C_, self.gamma_ = local.C, kernel_of(local).gamma
         self.n_iter_ = 1
+        solver = self._options(0, clock).for_neighborhoods(
+            index.n_neighbors, merged.rows.n_rows
+        )
+        with clock.stage("calibrate"):
+            self._keep_held_out(
+                hold_out_queries(
+                    merged.rows, index.n_neighbors, local, self.neighbors, solver
+                )
+            )
         self.fit_report_ = clock.seconds
 
     def _n_rows_without_regions(self) -> int:
