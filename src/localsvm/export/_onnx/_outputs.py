@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from localsvm.export._onnx._answer import Answer, answer
 from localsvm.export._onnx._graph import Graph
+from localsvm.export._onnx._probabilities import calibrated
 from localsvm.export._onnx._tensor import Tensor
 
 
@@ -19,8 +20,11 @@ def add_outputs(graph: Graph, rows: Tensor, model: Any, dtype: str) -> None:
     def decide(block: Tensor) -> list[Tensor]:
         found = answer(graph, block, model)
         results = [_winner(found, n_classes), found.scores]
+        calibration = getattr(model, "_calibration", None)
         if found.probabilities is not None:
             results.append(found.probabilities)
+        elif calibration is not None:
+            results.append(calibrated(graph, found.scores, calibration.map, dtype))
         return results
 
     n_columns = model.n_features_in_
