@@ -118,7 +118,7 @@ CASES = {
         Case("an output that exists", "fit people.csv -t happy -o people.lsvm"),
         Case("no folder for the output", "fit people.csv -t happy -o no/new.lsvm"),
         Case("an output of unknown kind", "predict people.lsvm people.csv -o a.xlsx"),
-        Case("probabilities of none", "predict people.lsvm people.csv --proba"),
+        Case("a cost without classes", "predict people.lsvm people.csv --cost yes=3"),
     ),
     "Model files": (
         Case("a table as a model", "evaluate people.csv people.csv"),

@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 import localsvm
-from localsvm.export import load
+from localsvm.export import load, save
 from localsvm.inspect import score_model
 
 
@@ -83,6 +83,35 @@ def test_scores_and_probabilities(call):
     np.testing.assert_allclose(found["score_yes"], model.decision_function(people))
 
 
+def test_costs_and_flags(call):
+    odd = pd.read_csv("people.csv").assign(income=lambda rows: rows["income"] + 0.0)
+    odd.loc[0, "income"] = 1e9
+    odd.to_csv("odd.csv", index=False)
+    options = ("--proba", "--flags", "--cost", "yes:no=5", "-o", "out.csv")
+    result = call("predict", "people.lsvm", "odd.csv", *options)
+    assert result.exit_code == 0, result.output
+    found = pd.read_csv("out.csv")
+    dear = np.where(found["proba_yes"] > 1 / 6, "yes", "no")
+    np.testing.assert_array_equal(found["prediction"], dear)
+    assert found["unfamiliar"][0]
+    assert found["unfamiliar"].mean() < 0.05
+    np.testing.assert_array_equal(found["unfamiliar"], found["familiarity"] <= 0.01)
+
+
+def test_a_model_without_held_out_rows(call):
+    model = load("people.lsvm")
+    model[-1]._forget_held_out()
+    save(model, "old.lsvm")
+    for option, words in (
+        (("--proba",), "--proba: old.lsvm gives no probabilities"),
+        (("--cost", "yes:no=5"), "--cost: old.lsvm gives no probabilities"),
+        (("--flags",), "--flags: old.lsvm keeps no training rows"),
+    ):
+        result = call("predict", "old.lsvm", "people.csv", *option)
+        assert result.exit_code == 2
+        assert words in result.stderr
+
+
 def test_columns_may_be_in_any_order_and_more(call, expected):
     people = pd.read_csv("people.csv")[["town", "income", "age"]].assign(other="x")
     people.to_csv("new.csv", index=False)
@@ -131,7 +160,9 @@ def test_rows_can_be_chosen_by_a_column_of_the_model(call, request, way):
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        (("--proba",), 2, "people.lsvm gives no probabilities; take --scores"),
+        (("--cost", "yes=3"), 2, "--cost yes=3 should be TRUE:PREDICTED=COST"),
+        (("--cost", "yes:no=x"), 2, "with a number as cost; the classes are no, yes"),
+        (("--cost", "yes:no=-3"), 2, "an error that costs less than the right answer"),
         (("--keep", "agge"), 1, "people.csv: The table has no column 'agge'; close"),
         (("--keep", "prediction"), 2, "the predictions have that name"),
         (("-o", "out.xlsx"), 2, "unknown kind of table"),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from scipy import sparse
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 
 from localsvm._extras import require
 from localsvm.cli import _options as options
@@ -24,9 +27,12 @@ from localsvm.cli._model._models import Model, load_model
 from localsvm.cli._show._screen import Screen
 from localsvm.cli._show._watch import watching
 from localsvm.data import Table, absent_columns
+from localsvm.estimators import CostClassifier
 from localsvm.exceptions import DataError
 
 _PREDICTION = "prediction"
+# Of the rows that are like the training rows, so many are flagged.
+_UNFAMILIAR = 0.01
 _ALL = "*"
 
 _Out = Annotated[
@@ -53,6 +59,25 @@ _Scores = Annotated[
         "--scores", help="Add decision values.", rich_help_panel=options.OUTPUT
     ),
 ]
+_Flags = Annotated[
+    bool,
+    typer.Option(
+        "--flags",
+        help="Add how familiar each row is among the training rows of its region (a "
+        "p-value), and whether it is at most 1 %.",
+        rich_help_panel=options.OUTPUT,
+    ),
+]
+_Cost = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cost",
+        metavar="TRUE:PREDICTED=COST",
+        help="Predict the class of the least expected cost. Errors that are not named "
+        "cost 1. Repeatable.",
+        rich_help_panel=options.OUTPUT,
+    ),
+]
 _Keep = Annotated[
     list[str] | None,
     typer.Option(
@@ -70,6 +95,8 @@ def predict(
     out: _Out = STANDARD_OUTPUT,
     proba: _Proba = False,
     scores: _Scores = False,
+    flags: _Flags = False,
+    cost: _Cost = None,
     keep: _Keep = None,
     where: options.WhereOption = None,
     read: Reading = AS_FOUND,
@@ -87,11 +114,7 @@ def predict(
     if as_json and out == STANDARD_OUTPUT:
         misuse("--json needs a file for the predictions: give it with -o.")
     loaded = load_model(model)
-    if proba and not hasattr(loaded.fitted, "predict_proba"):
-        misuse(
-            f"--proba: {model} gives no probabilities; take --scores, or fit it with "
-            "--method mixture."
-        )
+    wanted = _wanted(loaded, str(model), _Asked(proba, scores, flags, cost or []))
     reading = loaded.reading(where, read.noted())
     columns = _named(keep or [], data, reading)
     if _PREDICTION in columns:
@@ -101,7 +124,7 @@ def predict(
     with watching(screen, "Predicting") as watch, table_writer(out) as write:
         for batch in batches_of(data, **reading):
             with naming(data), _rows_from(n_rows):
-                answers = _answers(loaded, batch, columns, proba, scores)
+                answers = _answers(wanted, batch, columns)
             write(answers)
             n_rows += batch.X.shape[0]
             watch.say(f"{n_rows:,} rows")
@@ -117,20 +140,86 @@ def _named(keep: list[str], data: str, reading: dict[str, Any]) -> list[str]:
     return keep if sparse.issparse(first) else [str(name) for name in first.columns]
 
 
-def _answers(
-    loaded: Model, batch: Table, keep: Sequence[str], proba: bool, scores: bool
-) -> Any:
+@dataclass(frozen=True)
+class _Asked:
+    """What the command line asks for besides the labels."""
+
+    proba: bool
+    scores: bool
+    flags: bool
+    cost: Sequence[str]
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """A model, what decides its labels, and what is asked of it."""
+
+    fitted: Any
+    decider: Any
+    asked: _Asked
+
+
+def _wanted(loaded: Model, name: str, asked: _Asked) -> _Wanted:
+    """Check that the model gives what is asked for."""
+    fitted = decider = loaded.fitted
+    option = "--proba" if asked.proba else "--cost"
+    if (asked.proba or asked.cost) and not hasattr(fitted, "predict_proba"):
+        misuse(
+            f"{option}: {name} gives no probabilities, as it holds no decisions on "
+            "held-out rows. Take --scores, or fit it again to rows in memory."
+        )
+    if asked.flags and not hasattr(_last(fitted), "familiarity"):
+        misuse(
+            f"--flags: {name} keeps no training rows to compare with. Fit it again to "
+            "rows in memory, with another method than support-cluster."
+        )
+    if asked.cost:
+        costs = dict(_cost_of(each, fitted.classes_) for each in asked.cost)
+        try:
+            decider = CostClassifier(FrozenEstimator(fitted), costs).fit(None)
+        except DataError as error:
+            misuse(f"--cost: {error}")
+    return _Wanted(fitted, decider, asked)
+
+
+def _last(fitted: Any) -> Any:
+    return fitted[-1] if isinstance(fitted, Pipeline) else fitted
+
+
+def _cost_of(  # noqa: RET503, as misuse raises
+    text: str, classes: Any
+) -> tuple[tuple[Any, Any], float]:
+    """Read TRUE:PREDICTED=COST; labels may have colons and equal signs themselves."""
+    labels = {str(label): label for label in classes.tolist()}
+    pair, _, number = text.rpartition("=")
+    for true, label in labels.items():
+        predicted = pair[len(true) + 1 :]
+        if pair.startswith(f"{true}:") and predicted in labels:
+            with suppress(ValueError):
+                return (label, labels[predicted]), float(number)
+    misuse(
+        f"--cost {text} should be TRUE:PREDICTED=COST with a number as cost; the "
+        f"classes are {', '.join(labels)}."
+    )
+
+
+def _answers(wanted: _Wanted, batch: Table, keep: Sequence[str]) -> Any:
     pandas = require("pandas", "cli", "localsvm predict")
-    fitted = loaded.fitted
+    fitted, asked = wanted.fitted, wanted.asked
     frame = _kept(batch, keep)
-    frame[_PREDICTION] = fitted.predict(batch.X)
-    if proba:
+    frame[_PREDICTION] = wanted.decider.predict(batch.X)
+    if asked.proba:
         found = fitted.predict_proba(batch.X)
         for label, values in zip(fitted.classes_, found.T, strict=True):
             frame[f"proba_{label}"] = values
-    if scores:
+    if asked.scores:
         for name, values in _named_scores(fitted, batch.X):
             frame[name] = values
+    if asked.flags:
+        steps = isinstance(fitted, Pipeline) and len(fitted) > 1
+        rows = fitted[:-1].transform(batch.X) if steps else batch.X
+        frame["familiarity"] = _last(fitted).familiarity(rows)
+        frame["unfamiliar"] = frame["familiarity"] <= _UNFAMILIAR
     return pandas.DataFrame(frame)
 
 
