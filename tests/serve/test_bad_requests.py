@@ -98,7 +98,8 @@ def with_input(**changed):
         ({**with_input(), "outputs": [5]}, "outputs[0] is 5; expected an object."),
         (
             {**with_input(), "outputs": [{"name": "age"}]},
-            'outputs[0].name is "age"; expected one of label, scores.',
+            'outputs[0].name is "age"; expected one of label, scores, '
+            "probabilities, familiarity.",
         ),
         (
             {**with_input(), "outputs": [{"name": "label"}, {"name": "label"}]},

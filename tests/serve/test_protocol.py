@@ -50,7 +50,10 @@ def test_model_addresses_with_and_without_version(xor, version):
     assert metadata["name"] == "model"
     assert metadata["versions"] == ["1"]
     assert metadata["inputs"] == [{"name": "X", "datatype": "FP64", "shape": [-1, 2]}]
-    assert [o["name"] for o in metadata["outputs"]] == ["label", "scores"]
+    assert [o["name"] for o in metadata["outputs"]] == [
+        *("label", "scores"),
+        *("probabilities", "familiarity"),
+    ]
     assert xor.get(base + "/ready").json() == {"name": "model", "ready": True}
     answer = xor.post(base + "/infer", {"inputs": [tensor("X", ROWS)]})
     assert answer.json()["model_name"] == "model"
@@ -98,7 +101,18 @@ def test_only_the_outputs_asked_for(xor):
     assert list(outputs(xor.infer(tensor("X", ROWS), outputs=[]))) == [
         "label",
         "scores",
+        "probabilities",
     ]
+
+
+def test_familiarity_is_given_if_it_is_asked_for(xor):
+    far = np.append(ROWS, [[50.0, 50.0]], axis=0)
+    asked = [{"name": "familiarity"}, {"name": "probabilities"}]
+    found = outputs(xor.infer(tensor("X", far), outputs=asked))
+    assert np.array_equal(found["familiarity"], xor_model().familiarity(far))
+    assert found["familiarity"][-1] < 0.01
+    given = np.reshape(found["probabilities"], (-1, 2))
+    assert np.array_equal(given, xor_model().predict_proba(far))
 
 
 def test_metadata_tells_the_types_that_come():
@@ -107,7 +121,8 @@ def test_metadata_tells_the_types_that_come():
     X = np.array([[0.0, 0, 0], [2, 40, 0]])
     answer = client.infer(tensor("X", X)).json()
     described = client.get("/v2/models/model").json()["outputs"]
-    for told, came in zip(described, answer["outputs"], strict=True):
+    usual = [each for each in described if each["name"] != "familiarity"]
+    for told, came in zip(usual, answer["outputs"], strict=True):
         assert told["name"] == came["name"]
         assert told["datatype"] == came["datatype"]
         assert told["shape"][1:] == came["shape"][1:]
@@ -161,7 +176,8 @@ def test_missing_values_and_new_categories_are_answered():
 def test_an_absent_tensor_is_a_column_of_missing_values():
     client = client_of(people_model())
     whole = person_tensors(member=None, moved=None, note=None)
-    assert outputs(client.infer(*whole[:2])) == outputs(client.infer(*whole))
+    found, expected = (client.infer(*each).json() for each in (whole[:2], whole))
+    assert found["outputs"] == expected["outputs"]
 
 
 def test_an_encoder_of_an_array_without_names():

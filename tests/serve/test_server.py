@@ -46,7 +46,7 @@ def request_with(body, *headers):
 def test_a_loaded_model_answers_as_the_saved_one(server):
     X = np.random.default_rng(0).standard_normal((30, 2))
     answer = httpx.post(server.address + INFER, json={"inputs": [tensor("X", X)]})
-    label, scores = (output["data"] for output in answer.json()["outputs"])
+    label, scores, _ = (output["data"] for output in answer.json()["outputs"])
     assert np.array_equal(label, xor_model().predict(X))
     assert np.array_equal(scores, xor_model().decision_function(X))
     assert "server" not in answer.headers

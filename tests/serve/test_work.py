@@ -62,7 +62,7 @@ def test_rows_are_predicted_in_blocks_with_one_answer():
 
 def test_blocks_give_the_answer_of_all_rows_at_once():
     X = np.random.default_rng(0).standard_normal((1000, 2))
-    label, scores = client_of(xor_model()).infer(tensor("X", X)).json()["outputs"]
+    label, scores, _ = client_of(xor_model()).infer(tensor("X", X)).json()["outputs"]
     assert np.array_equal(label["data"], xor_model().predict(X))
     assert np.array_equal(scores["data"], xor_model().decision_function(X))
 

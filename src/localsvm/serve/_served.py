@@ -46,6 +46,7 @@ _OUTPUTS = {
     "label": "predict",
     "scores": "decision_function",
     "probabilities": "predict_proba",
+    "familiarity": "familiarity",
 }
 _NO_STEPS = (None, "passthrough")
 _EXPLAINED_ROWS = 100
@@ -102,7 +103,7 @@ class ServedModel:
     def output_names(self) -> list[str]:
         """Outputs that the model has."""
         return [
-            name for name, method in _OUTPUTS.items() if hasattr(self._model, method)
+            name for name, method in _OUTPUTS.items() if hasattr(self._last, method)
         ]
 
     @property
@@ -325,9 +326,11 @@ class ServedModel:
         return found.to_dict()
 
     def _wanted(self, content: dict[str, Any]) -> list[str]:
-        """Names of the outputs that a request selects; all by default."""
+        """Names of the outputs that a request selects; the usual ones by default."""
+        # What takes a search among the training rows is given if it is asked for.
+        usual = [name for name in self.output_names if name != "familiarity"]
         if content.get("outputs") is None:
-            return self.output_names
+            return usual
         wanted = []
         for number, raw in enumerate(field(content, "outputs", list)):
             place = f"outputs[{number}]"
@@ -342,7 +345,7 @@ class ServedModel:
             if name in wanted:
                 raise wrong(f"{place}.name is {shown(name)} once more.")
             wanted.append(name)
-        return wanted or self.output_names
+        return wanted or usual
 
     def _prepare(self, X: Any, start: int) -> Any:
         """Take the steps of a pipeline before the last, once for all outputs."""
@@ -366,7 +369,7 @@ class ServedModel:
         if name == "label":
             labels = _as_output(np.asarray(self._model.classes_))
             return {"name": name, "datatype": datatype_of(labels.dtype), "shape": [-1]}
-        one = name == "scores" and n_classes == 2
+        one = name == "familiarity" or (name == "scores" and n_classes == 2)
         shape = [-1] if one else [-1, n_classes]
         return {"name": name, "datatype": "FP64", "shape": shape}
 
