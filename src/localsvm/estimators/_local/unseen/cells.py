@@ -18,6 +18,7 @@ from localsvm.solvers import KernelOptions, LocalKernel, fit_neighborhoods
 _SHARE = 0.2
 # Entries of kernel matrices that cost next to nothing: two hundred cells of a hundred.
 _FREE_ENTRIES = 2e6
+_FEWEST_DRAWN = 200
 # Rows that leave a cell together, as a share of it; of a cell that is alone, more.
 _SHARE_OF_CELL, _SHARE_OF_ONE = 0.05, 0.2
 
@@ -48,9 +49,12 @@ def hold_out_of_cells(
     HeldOut
         As many rows as a fifth of the fit pays for.
     """
-    drawn = np.arange(min(MOST_HELD_OUT, rows.n_rows))
+    budget = _budget(cover.neighborhoods_)
+    # More rows than that are not decided, as few share a cell; one cell takes any.
+    most = max(_FEWEST_DRAWN, 2 * budget) if len(cover.neighborhoods_) > 1 else np.inf
+    drawn = np.arange(min(MOST_HELD_OUT, rows.n_rows, most), dtype=np.intp)
     cell = _cells_of(rows.X, drawn, cover, route, options.n_threads)
-    groups = _groups(cell, cover.neighborhoods_)
+    groups = _groups(cell, cover.neighborhoods_, budget)
     members = [
         own[~np.isin(own, left)]
         for left, own in (
@@ -93,13 +97,18 @@ def _cells_of(
     return cover.labels_[other].astype(np.int64)
 
 
+def _budget(neighborhoods: NDArray[np.int32]) -> int:
+    """Cells that may be fitted again."""
+    n_cells, size = neighborhoods.shape
+    return max(1, int(_SHARE * n_cells), int(_FREE_ENTRIES / size**2))
+
+
 def _groups(
-    cell: NDArray[np.int64], neighborhoods: NDArray[np.int32]
+    cell: NDArray[np.int64], neighborhoods: NDArray[np.int32], budget: int
 ) -> list[NDArray[np.intp]]:
     """Rows that leave their cell together, the first rows first."""
     n_cells, size = neighborhoods.shape
     share = _SHARE_OF_ONE if n_cells == 1 else _SHARE_OF_CELL
-    budget = max(1, int(_SHARE * n_cells), int(_FREE_ENTRIES / size**2))
     if n_cells == 1 and budget > 1:
         share = max(1 / budget, _SHARE_OF_CELL)
     together = max(1, int(share * size))
