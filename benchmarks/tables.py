@@ -30,6 +30,7 @@ from peers_tables import (
     peers_raw,
     peers_summary,
 )
+from probabilities_tables import probabilities, probability_sets
 from reduced_tables import reduced_accuracy, reduced_speed
 from scale_tables import scale_check, scale_out, scale_paper, scale_workers
 from serve_tables import serve_load
@@ -54,6 +55,8 @@ PAGES = (
 )
 SECTIONS = (
     additive,
+    probabilities,
+    probability_sets,
     staged,
     staged_summary,
     peers_summary,
