@@ -59,7 +59,7 @@ class CostClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     -----
     .. math:: \hat y(x) = \arg\min_j \sum_i P(i \mid x)\, \mathrm{cost}_{ij}
 
-    the first of equals. For two classes it is the threshold
+    the most probable of equals. For two classes it is the threshold
     :math:`(c_{01} - c_{00}) / (c_{01} - c_{00} + c_{10} - c_{11})` on the probability
     of the second. Do not also weight the classes: with ``class_weight`` the
     probabilities are those of weighted rows. C. Elkan. The foundations of
@@ -132,7 +132,12 @@ class CostClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        cheapest = self.expected_cost(X).argmin(axis=1)
+        check_is_fitted(self)
+        found = np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
+        costs = found @ self.cost_
+        # Of answers that cost the same but for rounding, the most probable.
+        least = costs.min(axis=1, keepdims=True) + 1e-12 * np.abs(self.cost_).max()
+        cheapest = np.where(costs <= least, found, -1.0).argmax(axis=1)
         return np.asarray(self.classes_[cheapest])
 
     def expected_cost(self, X: Any) -> NDArray[np.float64]:

@@ -186,6 +186,7 @@ def test_free_rows_of_the_region_span_less_than_all(monkeypatch, seed):
     every, duals = (each.ravel() for each in problem.by_span())
     lowest = problem.computed()[0][:, 0]
     monkeypatch.setattr(_leave_one_out, "_MOST_FREE", 3)
+    monkeypatch.setattr(_leave_one_out, "_SHARED_FREE", 1)
     few = problem.by_span()[0][:, 0]
     sign = np.where(problem.y == 1, 1, -1)
     assert (sign * few <= sign * every + 1e-4).all()
@@ -198,7 +199,7 @@ def test_free_rows_of_the_region_span_less_than_all(monkeypatch, seed):
 def test_blocks_of_rows_at_a_bound_change_nothing(monkeypatch):
     problem = CodedProblem(2, 0, penalty=0.02)
     expected = problem.by_span()[0]
-    monkeypatch.setattr(_leave_one_out, "_BLOCK_ROWS", 3)
+    monkeypatch.setattr("localsvm.kernels._spans._BLOCK_ROWS", 3)
     np.testing.assert_allclose(problem.by_span()[0], expected, rtol=1e-12)
 
 
