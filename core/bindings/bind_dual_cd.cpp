@@ -12,6 +12,7 @@
 #include "localsvm/crammer_singer.hpp"
 #include "localsvm/descent.hpp"
 #include "localsvm/linear_batch.hpp"
+#include "localsvm/linear_update.hpp"
 #include "localsvm/matrix.hpp"
 #include "localsvm/parallel.hpp"
 #include "localsvm/status.hpp"
@@ -173,6 +174,55 @@ std::vector<Certificate> solve_codes(
         });
 }
 
+// Which rows an update begins with, and the squared norms of all, which it need not
+// compute again.
+struct LinearChange {
+    Vector<const double> squared_norms;  // of [x; bias]
+    Vector<const std::uint8_t> near;
+
+    template <class Rows>
+    Change view(const Rows& rows) const {
+        const auto n = static_cast<std::size_t>(rows.n_rows());
+        require(squared_norms.shape(0) == n && near.shape(0) == n,
+                "squared_norms and near need one entry per row");
+        return {squared_norms.data(), near.data()};
+    }
+};
+
+template <class Handle>
+Certificate update_blocks(const Handle& matrix, const LinearTask& task,
+                          Vector<const std::int64_t> block_start,
+                          Vector<const std::int64_t> block_rows, double coupling,
+                          const LinearChange& change, const RunOptions& options) {
+    const auto rows = matrix.rows();
+    const Blocks blocks{block_start.data(), block_rows.data(),
+                        static_cast<std::int64_t>(block_start.shape(0)) - 1};
+    const Batch batch = task.batch(rows, blocks.count + (coupling > 0 ? 1 : 0), 1);
+    const Change changed = change.view(rows);
+    return run_released(
+        options.max_time, options.cancelled, [&](const Watch& watch, StopFlag& stop) {
+            return update_coupled(rows, batch, blocks, coupling, changed,
+                                  options.settings, watch, stop);
+        });
+}
+
+template <class Handle>
+Certificate update_codes(const Handle& matrix, const LinearTask& task,
+                         Matrix<const std::int32_t> code_nodes,
+                         Matrix<const typename Handle::Rows::value_type> coefficients,
+                         const LinearChange& change, const RunOptions& options) {
+    const auto rows = matrix.rows();
+    const auto codes = codes_of(rows, code_nodes, coefficients, task.nodes.shape(1));
+    const EveryRow every_row(rows.n_rows());
+    const Batch batch = task.batch(rows, codes.n_nodes, 1);
+    const Change changed = change.view(rows);
+    return run_released(options.max_time, options.cancelled,
+                        [&](const Watch& watch, StopFlag& stop) {
+                            return update_coded(rows, batch, every_row.block(), codes,
+                                                changed, options.settings, watch, stop);
+                        });
+}
+
 template <class Handle>
 Certificate solve_codes_jointly(
     const Handle& matrix, const LinearTask& task, Matrix<const std::int32_t> code_nodes,
@@ -207,6 +257,11 @@ void weigh_codes(const Handle& matrix, Matrix<const double> signed_duals, double
 }
 
 void bind_types(nb::module_& module) {
+    nb::class_<LinearChange>(module, "LinearChange",
+                             "Where an update of a linear SVM begins.")
+        .def(nb::init<Vector<const double>, Vector<const std::uint8_t>>(),
+             nb::kw_only(), nb::arg("squared_norms").noconvert(),
+             nb::arg("near").noconvert());
     nb::enum_<Loss>(module, "Loss", "Loss of a margin error.")
         .value("hinge", Loss::hinge)
         .value("squared_hinge", Loss::squared_hinge);
@@ -265,6 +320,16 @@ void bind_dual_cd(nb::module_& module) {
                    nb::arg("task"), nb::arg("code_nodes").noconvert(),
                    nb::arg("coefficients").noconvert(), nb::arg("options"),
                    "Linear SVMs whose rows mix several weight vectors.");
+        module.def("update_blocks", &update_blocks<Handle>, nb::arg("matrix"),
+                   nb::arg("task"), nb::arg("block_start").noconvert(),
+                   nb::arg("block_rows").noconvert(), nb::arg("coupling"),
+                   nb::arg("change"), nb::arg("options"),
+                   "Repair one task of solve_blocks after some rows have changed.");
+        module.def("update_codes", &update_codes<Handle>, nb::arg("matrix"),
+                   nb::arg("task"), nb::arg("code_nodes").noconvert(),
+                   nb::arg("coefficients").noconvert(), nb::arg("change"),
+                   nb::arg("options"),
+                   "Repair the task of solve_codes after some rows have changed.");
         module.def("solve_codes_jointly", &solve_codes_jointly<Handle>,
                    nb::arg("matrix"), nb::arg("task"),
                    nb::arg("code_nodes").noconvert(),

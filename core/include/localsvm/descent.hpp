@@ -15,6 +15,10 @@
 //          every 32 passes, with an exact gap: without that the rows would soon be
 //          optimal for weights that are not those of the duals. At a limit the solve
 //          ends with the best duals that an exact gap was computed for.
+// Update   A solution whose rows changed a little is repaired where they changed first:
+//          all other rows would only follow the disturbance of the vectors that they
+//          share, and have to come back. Then the free rows join, which are those that
+//          yield first, and only the exact gap looks at all others.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +56,8 @@ struct Estimate {
 // move; restore() and complete(), for a model that sets aside parts of a row;
 // rebuild(), weights and dual objective from the duals in double, and by these weights
 // loss(i, block) and squared_norm(); drifts, whether steps round to less than double;
-// duals() and set_duals(duals), a copy of all of them.
+// duals() and set_duals(duals), a copy of all of them. For an update: load(), which does
+// as rebuild() for weights that are those of the duals; is_free(i).
 template <class Model>
 class Descent {
   public:
@@ -69,8 +74,48 @@ class Descent {
         model_.clip_duals();
         rebuild();
         if (!finite_rows()) return finish(Status::not_finite);
-        double goal = settings_.tol;
         certificate_.primal = std::numeric_limits<double>::infinity();
+        return iterate(settings_.tol);
+    }
+
+    // Starts from duals, and the weights of these, that solved the problem before the
+    // rows with near[i] != 0, and others with them, had changed.
+    Certificate update(const std::uint8_t* near) {
+        collect_rows();
+        model_.clip_duals();
+        estimate_.dual = model_.load();
+        if (!finite_rows()) return finish(Status::not_finite);
+        const auto is_near = [&](std::int64_t i) { return near[i] != 0; };
+        activate(is_near);
+        sweep_until(local_share * settings_.tol, local_epochs);
+        activate([&](std::int64_t i) { return is_near(i) || model_.is_free(i); });
+        sweep_until(update_share * settings_.tol, free_epochs);
+        restore_rows();
+        count_passes();
+        certify();
+        // One more visit tells who is held.
+        for (Place& place : order_) place.held = patience - 1;
+        return iterate(update_share * settings_.tol);
+    }
+
+  private:
+    static constexpr std::uint8_t patience = 3;
+    // Entering and leaving a block costs about as much as visiting two rows.
+    static constexpr std::int64_t block_overhead = 2;
+    static constexpr std::int64_t lookahead = 4;
+    static constexpr std::int64_t passes_of_drift = 32;
+    // Parts of tol that the gap of the near rows, and that of all, falls to in an
+    // update; what is left is there for the next one.
+    static constexpr double local_share = 0.02, update_share = 0.7;
+    static constexpr std::int64_t local_epochs = 30, free_epochs = 30;
+
+    struct Place {
+        std::int64_t row;
+        std::uint8_t held;  // visits in a row at which its bounds held it
+    };
+
+    // Epochs over all rows, and between them over those that are not set aside.
+    Certificate iterate(double goal) {
         while (!solved()) {
             if (must_stop()) return finish(Status::max_time);
             if (certificate_.n_iter == settings_.max_iter)
@@ -97,18 +142,6 @@ class Descent {
         certificate_.status = Status::converged;
         return certificate_;
     }
-
-  private:
-    static constexpr std::uint8_t patience = 3;
-    // Entering and leaving a block costs about as much as visiting two rows.
-    static constexpr std::int64_t block_overhead = 2;
-    static constexpr std::int64_t lookahead = 4;
-    static constexpr std::int64_t passes_of_drift = 32;
-
-    struct Place {
-        std::int64_t row;
-        std::uint8_t held;  // visits in a row at which its bounds held it
-    };
 
     void count_passes() {
         const std::int64_t passes = work_ / std::max<std::int64_t>(1, n_rows());
@@ -161,6 +194,27 @@ class Descent {
     void restore_rows() {
         end_.assign(start_.begin() + 1, start_.end());
         model_.restore();
+    }
+
+    // Sets aside the rows that are not wanted.
+    template <class Wanted>
+    void activate(const Wanted& wanted) {
+        for (std::size_t b = 0; b + 1 < start_.size(); ++b) {
+            const auto middle = std::partition(
+                order_.begin() + start_[b], order_.begin() + start_[b + 1],
+                [&](const Place& place) { return wanted(place.row); });
+            end_[b] = middle - order_.begin();
+        }
+    }
+
+    // Until the active rows have a gap of that share of the dual.
+    void sweep_until(double share, std::int64_t most) {
+        for (std::int64_t t = 0; t < most && n_active() > 0; ++t) {
+            if (stop_.raised()) return;
+            run_epoch();
+            const double goal = share * (estimate_.dual + estimate_.gap);
+            if (!(estimate_.gap > goal)) return;
+        }
     }
 
     void run_epoch() {

@@ -103,6 +103,15 @@ class TwoClassModel {
         });
         return linear - weights_.prior_product() - 0.5 * squared_norm();
     }
+    // The same from weights that are those of the duals already.
+    double load() {
+        weights_.load();
+        double linear = 0;
+        for (const std::int64_t i : rows())
+            linear += alpha_[i] * (1.0 - 0.5 * ridge(i) * alpha_[i]);
+        return linear - weights_.prior_product() - 0.5 * squared_norm();
+    }
+    bool is_free(std::int64_t i) const { return alpha_[i] > 0 && alpha_[i] < cap(i); }
     double loss(std::int64_t i, std::int64_t block) const {
         return loss_of(i, targets_.sign(i) * weights_.decide_wide(i, block) - 1.0);
     }

@@ -120,8 +120,14 @@ class BlockWeights {
                 if (a != 0) rows_.axpy_wide(blocks_.row_of[p], a, nodes_ + b * width);
             }
         }
-        std::copy(nodes_, nodes_ + blocks_.count * width, local_.begin());
-        if (coupled()) rebuild_global();
+        if (coupled()) sum_global();
+        load();
+    }
+    // The working copies <- nodes.
+    void load() {
+        std::copy(nodes_, nodes_ + blocks_.count * rows_.width(), local_.begin());
+        if (coupled())
+            std::copy(global_node(), global_node() + rows_.width(), global_.begin());
     }
     double decide_wide(std::int64_t i, std::int64_t block) const {
         const double local = rows_.dot_wide(i, nodes_ + block * rows_.width());
@@ -141,13 +147,12 @@ class BlockWeights {
     double* global_node() const { return nodes_ + blocks_.count * rows_.width(); }
 
     // w = sum_l v_l / lambda
-    void rebuild_global() {
+    void sum_global() {
         const std::int64_t width = rows_.width();
         std::fill(global_node(), global_node() + width, 0.0);
         for (std::int64_t b = 0; b < blocks_.count; ++b)
             for (std::int64_t j = 0; j < width; ++j)
                 global_node()[j] += coupling_ * nodes_[b * width + j];
-        std::copy(global_node(), global_node() + width, global_.begin());
     }
 
     BiasedRows<Rows> rows_;
@@ -287,6 +292,11 @@ class CodedWeights {
             for (std::int64_t c = 0; c < n_classes_; ++c)
                 if (const double a = signed_dual(blocks_.row_of[p], c); a != 0)
                     add_wide(blocks_.row_of[p], c, a);
+        load();
+    }
+    // The working copies <- nodes and prior.
+    void load() {
+        const std::int64_t width = rows_.width();
         for (std::int64_t v = 0; v < n_vectors(); ++v)
             for (std::int64_t j = 0; j < width; ++j)
                 working_[static_cast<std::size_t>(v * stride_ + j)] =
