@@ -24,6 +24,14 @@ from localsvm.rows._folds import (
     split_weighted,
     stratified_folds,
 )
+from localsvm.rows._growing import GrowingRows
+from localsvm.rows._kept import (
+    GivenRows,
+    KeptRows,
+    RowChange,
+    RowIndex,
+    identify_rows,
+)
 from localsvm.rows._order import stratified_order
 from localsvm.rows._records import MergedRows, Rows
 from localsvm.rows._sample import RowSample
@@ -38,7 +46,12 @@ from localsvm.rows._scale import (
 __all__ = [
     "SCALED_C",
     "Fold",
+    "GivenRows",
+    "GrowingRows",
+    "KeptRows",
     "MergedRows",
+    "RowChange",
+    "RowIndex",
     "RowSample",
     "Rows",
     "as_rows",
@@ -48,6 +61,7 @@ __all__ = [
     "hash_rows",
     "held_out_by_content",
     "held_out_first",
+    "identify_rows",
     "intercept_constant",
     "mean_squared_norm",
     "merge_weights",

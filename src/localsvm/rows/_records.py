@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,9 @@ class Rows:
     prior : ndarray of shape (n_rows, n_outputs), float64, or None, default=None
         Decisions known beforehand, to which those of an SVM are added. Of several
         classes a pair gets half the difference of its two.
+    identity : ndarray of shape (n_rows,), uint64, or None, default=None
+        By which rows that are kept are found again: of the rows as the user has them,
+        before a metric maps them.
     """
 
     X: Any
@@ -37,6 +40,7 @@ class Rows:
     penalty_weight: NDArray[np.float64]
     n_classes: int
     prior: NDArray[np.float64] | None = None
+    identity: NDArray[np.uint64] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -83,6 +87,10 @@ class Rows:
         )
         return counts.astype(np.float64).reshape(n_regions, self.n_classes)
 
+    def identified(self, identity: NDArray[np.uint64]) -> Rows:
+        """Rows that can be found again."""
+        return replace(self, identity=identity)
+
     def take(self, index: Any) -> Rows:
         """Take some of the rows, by an index array, a mask or a slice."""
         return Rows(
@@ -92,6 +100,7 @@ class Rows:
             self.penalty_weight[index],
             self.n_classes,
             None if self.prior is None else self.prior[index],
+            None if self.identity is None else self.identity[index],
         )
 
     @staticmethod
@@ -120,6 +129,7 @@ class Rows:
             merge_weights(self.sample_weight, kind),
             merge_weights(self.penalty_weight, kind),
             self.n_classes,
+            identity=None if self.identity is None else self.identity[first],
         )
         return MergedRows(merged, first, kind)
 
