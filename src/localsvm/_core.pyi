@@ -57,6 +57,11 @@ def hash_rows(matrix: CsrFloat32Int64, seed: int, out: Annotated[NDArray[numpy.u
 def hash_rows(matrix: CsrFloat64Int64, seed: int, out: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> None:
     """Hash each row by its non-zero entries: equal rows, equal hashes."""
 
+class LinearChange:
+    """Where an update of a linear SVM begins."""
+
+    def __init__(self, *, squared_norms: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], near: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
 class Loss(enum.Enum):
     """Loss of a margin error."""
 
@@ -161,6 +166,44 @@ def solve_codes(matrix: CsrFloat32Int64, task: LinearTask, code_nodes: Annotated
 @overload
 def solve_codes(matrix: CsrFloat64Int64, task: LinearTask, code_nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], coefficients: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], options: RunOptions) -> list[Certificate]:
     """Linear SVMs whose rows mix several weight vectors."""
+
+@overload
+def update_blocks(matrix: DenseFloat32, task: LinearTask, block_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], block_rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], coupling: float, change: LinearChange, options: RunOptions) -> Certificate: ...
+
+@overload
+def update_blocks(matrix: DenseFloat64, task: LinearTask, block_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], block_rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], coupling: float, change: LinearChange, options: RunOptions) -> Certificate: ...
+
+@overload
+def update_blocks(matrix: CsrFloat32Int32, task: LinearTask, block_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], block_rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], coupling: float, change: LinearChange, options: RunOptions) -> Certificate: ...
+
+@overload
+def update_blocks(matrix: CsrFloat64Int32, task: LinearTask, block_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], block_rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], coupling: float, change: LinearChange, options: RunOptions) -> Certificate: ...
+
+@overload
+def update_blocks(matrix: CsrFloat32Int64, task: LinearTask, block_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], block_rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], coupling: float, change: LinearChange, options: RunOptions) -> Certificate: ...
+
+@overload
+def update_blocks(matrix: CsrFloat64Int64, task: LinearTask, block_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], block_rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], coupling: float, change: LinearChange, options: RunOptions) -> Certificate:
+    """Repair one task of solve_blocks after some rows have changed."""
+
+@overload
+def update_codes(matrix: DenseFloat32, task: LinearTask, code_nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], coefficients: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], change: LinearChange, options: RunOptions) -> Certificate: ...
+
+@overload
+def update_codes(matrix: DenseFloat64, task: LinearTask, code_nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], coefficients: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], change: LinearChange, options: RunOptions) -> Certificate: ...
+
+@overload
+def update_codes(matrix: CsrFloat32Int32, task: LinearTask, code_nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], coefficients: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], change: LinearChange, options: RunOptions) -> Certificate: ...
+
+@overload
+def update_codes(matrix: CsrFloat64Int32, task: LinearTask, code_nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], coefficients: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], change: LinearChange, options: RunOptions) -> Certificate: ...
+
+@overload
+def update_codes(matrix: CsrFloat32Int64, task: LinearTask, code_nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], coefficients: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], change: LinearChange, options: RunOptions) -> Certificate: ...
+
+@overload
+def update_codes(matrix: CsrFloat64Int64, task: LinearTask, code_nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], coefficients: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], change: LinearChange, options: RunOptions) -> Certificate:
+    """Repair the task of solve_codes after some rows have changed."""
 
 @overload
 def solve_codes_jointly(matrix: DenseFloat32, task: LinearTask, code_nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], coefficients: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], options: RunOptions) -> Certificate: ...

@@ -3,6 +3,7 @@
 from localsvm.state._common import (
     CLASSIFIER,
     COLUMNS,
+    KEPT_ROWS,
     MAPPED_CLASSIFIER,
     RANGES,
     REGIONS,
@@ -65,6 +66,7 @@ from localsvm.state._values import (
 __all__ = [
     "CLASSIFIER",
     "COLUMNS",
+    "KEPT_ROWS",
     "MAPPED_CLASSIFIER",
     "RANGES",
     "REGIONS",

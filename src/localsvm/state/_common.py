@@ -13,10 +13,12 @@ from localsvm.state._fields import (
     Names,
     Number,
     Report,
+    Rows,
     Sometimes,
     Whole,
     doubles,
     indices,
+    short_indices,
 )
 from localsvm.state._objects import Metric
 from localsvm.state._specs import Fields
@@ -57,6 +59,14 @@ REGIONS: Fields = {
     "n_regions_": Whole(1, dim="regions"),
     "region_sizes_": indices("regions"),
     "region_class_counts_": doubles("regions", "classes", low=0),
+}
+# Of the rows that updates need. Hashes are kept with their sign bit.
+KEPT_ROWS: Fields = {
+    "X": Rows("kept", "mapped_columns"),
+    "class_index": short_indices("kept", below="classes"),
+    "hashes": indices("kept", low=-(2**63)),
+    "weight": doubles("kept", low=0),
+    "class_weight": doubles("classes", low=0),
 }
 SEARCHED: Fields = {
     "best_params_": Report(),

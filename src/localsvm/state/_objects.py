@@ -19,6 +19,8 @@ from localsvm.state._store import Dims, Sink, Source
 
 _DEEPEST = 40
 _OUTPUT = "_sklearn_output_config"
+# What updates need; a file holds it only if that is asked for.
+_KEPT = "_kept"
 _OUTPUTS = ("default", "pandas", "polars")
 
 
@@ -31,7 +33,7 @@ def write_object(value: Any, place: str, sink: Sink, *kinds: str) -> dict[str, A
             f"{remedy_for(value)}."
         )
     dims = Dims()
-    values = _fitted_values(spec, value, place)
+    values = _fitted_values(spec, value, place, keep=sink.keeps_rows)
     plain = {
         "class": spec.name,
         "params": write_params(spec, value, place, sink, fitted=True),
@@ -174,10 +176,13 @@ def _bind_width(metric: Any, place: str, dims: Dims) -> None:
     dims.bind("mapped_columns", width_of(metric, place), place)
 
 
-def _fitted_values(spec: Spec, value: Any, place: str) -> dict[str, Any]:
+def _fitted_values(spec: Spec, value: Any, place: str, *, keep: bool) -> dict[str, Any]:
     params = spec.params(value)
     values = {name: each for name, each in vars(value).items() if name not in params}
     values.pop(_OUTPUT, None)
+    kept = values.pop(_KEPT, None)
+    if keep and kept is not None:
+        values[_KEPT] = kept
     strange = set(values) - set(spec.fields) - spec.left_out
     # None of ours is to be forgotten.
     if spec.is_ours and strange:
@@ -186,7 +191,7 @@ def _fitted_values(spec: Spec, value: Any, place: str) -> dict[str, Any]:
             f"know of a {spec.name}."
         )
     for name in spec.fields:
-        if name not in values and hasattr(value, name):
+        if name not in values and name != _KEPT and hasattr(value, name):
             values[name] = getattr(value, name)
     return spec.take(values)
 

@@ -36,9 +36,12 @@ class Sink:
         By the place where each was found first.
     budget : Budget
         What loading will take besides.
+    keeps_rows : bool
+        Whether to write what updates of a model need.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_rows: bool = False) -> None:
+        self.keeps_rows = keeps_rows
         self.arrays: dict[str, NDArray[Any]] = {}
         self.budget = Budget(None)
         # The arrays that were put are kept, so that no other gets their id.

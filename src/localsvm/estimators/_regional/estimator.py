@@ -18,10 +18,11 @@ from localsvm.estimators._regional.fit import assign_regions
 from localsvm.estimators._regional.leave_one_out import estimate_unseen
 from localsvm.estimators._regional.model import RegionalFit
 from localsvm.estimators._regional.solve import solve_regions
+from localsvm.estimators._regional.updates import UpdatableRegional
 from localsvm.rows import SCALED_C, Rows, intercept_constant
 
 
-class ClusteredSVC(BaseClusteredSVC):
+class ClusteredSVC(UpdatableRegional, BaseClusteredSVC):
     r"""Linear SVMs in the regions of a clustering, tied to a global weight vector.
 
     The rows are clustered, and each region gets a linear SVM that is drawn towards a
@@ -99,6 +100,11 @@ class ClusteredSVC(BaseClusteredSVC):
         Relative duality gap at which the solver stops.
     max_iter : int or None, default=None
         Passes of the solver over its active rows, or Newton steps; None is 1000.
+    updatable : bool, default=False
+        Whether to keep what :meth:`update` needs: the distinct rows once more, and
+        about 60 + 8 ``n_nearest`` bytes for each, and 8 per task. The solver then goes
+        to a quarter of ``tol``, so that single updates are cheap, and ``region_sizes_``
+        and ``n_support_`` count distinct rows. Only of rows in memory.
 
     Attributes
     ----------
@@ -140,6 +146,8 @@ class ClusteredSVC(BaseClusteredSVC):
         Whether all values of a column are integers; only of rows in memory.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
+    update_report_ : UpdateReport
+        Of the last update.
 
     See Also
     --------
@@ -220,6 +228,7 @@ class ClusteredSVC(BaseClusteredSVC):
         intercept_scaling: float | str = "scale",
         tol: float = 1e-3,
         max_iter: int | None = None,
+        updatable: bool = False,
     ) -> None:
         self.n_regions = n_regions
         self.C = C
@@ -238,9 +247,11 @@ class ClusteredSVC(BaseClusteredSVC):
         self.intercept_scaling = intercept_scaling
         self.tol = tol
         self.max_iter = max_iter
+        self.updatable = updatable
 
     def _check_parameters(self) -> None:
         self._check_common_parameters()
+        self._check_updatable()
         check_parameters(
             self,
             n_regions=integer(1) | one_of("auto"),
@@ -248,7 +259,12 @@ class ClusteredSVC(BaseClusteredSVC):
             C=real(0) | one_of("scale"),
         )
 
+    def _fit(self, rows: Rows) -> None:
+        self._keep(rows, self._fit_record(Blocks.in_memory(rows, self.n_jobs)))
+
     def _fit_blocks(self, blocks: Blocks) -> None:
+        self._require_no_updates()
+        self.__dict__.pop("_kept", None)
         self._fit_record(blocks)
 
     def _fit_record(self, blocks: Blocks) -> RegionalFit:
@@ -307,6 +323,7 @@ class ClusteredSVC(BaseClusteredSVC):
 
     def _fit_held_out(self, rows: Rows) -> NDArray[Any]:
         fit = self._fit_record(Blocks.in_memory(rows, self.n_jobs))
+        self._keep(rows, fit)
         decisions = fit.decide_training_rows(rows.X, self.n_jobs)
         return estimate_unseen(rows, fit, decisions).astype(rows.X.dtype)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from localsvm._clock import StageClock
 from localsvm._threads import effective_n_jobs
+from localsvm.cluster import RegionCodes
 from localsvm.engine import Blocks, MemoryNeed
 from localsvm.estimators._regional.blocks import (
     StoredRows,
@@ -22,6 +23,7 @@ from localsvm.estimators._regional.model import (
     RegionalFit,
     RegionalModel,
     RegionalSettings,
+    Regions,
 )
 from localsvm.passes import (
     BlockProblem,
@@ -134,9 +136,13 @@ def _solve_directly(
     duals = None
     if start is not None:
         duals = start.duals * (settings.C / start.settings.C)
-    solve = _solve_hard if coded.regions.is_hard else _solve_mixed
-    solution, global_weight = solve(
-        problem, coded, settings, options.for_solver(settings.loss), duals
+    solution, global_weight = solve_rows(
+        problem,
+        coded.codes,
+        coded.regions,
+        settings,
+        options.for_solver(settings.loss),
+        duals,
     )
     model = RegionalModel.from_solution(solution, global_weight, rows["X"].dtype)
     support = rows["class_index"][(solution.duals != 0).any(axis=0)]
@@ -144,9 +150,35 @@ def _solve_directly(
     return RegionalFit(settings, coded, model, solution, n_support)
 
 
+def solve_rows(
+    problem: LinearProblem,
+    codes: RegionCodes,
+    regions: Regions,
+    settings: RegionalSettings,
+    options: SolverOptions,
+    duals: NDArray[np.float64] | None,
+) -> tuple[LinearSolution, float]:
+    """Solve for rows of known codes, and tell the weight of the last, global vector.
+
+    Parameters
+    ----------
+    problem : LinearProblem
+    codes : RegionCodes
+        Of the rows of the problem.
+    regions : HardRegions, SoftRegions or LocalCoordinates
+    settings : RegionalSettings
+    options : SolverOptions
+    duals : ndarray of shape (n_tasks, n_rows) or None
+        Where to start.
+    """
+    solve = _solve_hard if regions.is_hard else _solve_mixed
+    return solve(problem, codes, regions.n_regions, settings, options, duals)
+
+
 def _solve_hard(
     problem: LinearProblem,
-    coded: Coded,
+    codes: RegionCodes,
+    n_regions: int,
     settings: RegionalSettings,
     options: SolverOptions,
     duals: NDArray[np.float64] | None,
@@ -154,8 +186,8 @@ def _solve_hard(
     """Solve with one region per row; inside a region only one vector changes."""
     solution = solve_blocks(
         problem,
-        coded.codes.regions[:, 0],
-        coded.regions.n_regions,
+        codes.regions[:, 0],
+        n_regions,
         coupling=1.0 / settings.global_reg,
         options=options,
         duals=duals,
@@ -165,14 +197,14 @@ def _solve_hard(
 
 def _solve_mixed(
     problem: LinearProblem,
-    coded: Coded,
+    codes: RegionCodes,
+    n_regions: int,
     settings: RegionalSettings,
     options: SolverOptions,
     duals: NDArray[np.float64] | None,
 ) -> tuple[LinearSolution, float]:
-    n_regions = coded.regions.n_regions
     global_weight = settings.global_weight
-    nodes, weights = with_global_node(coded.codes, n_regions, global_weight)
+    nodes, weights = with_global_node(codes, n_regions, global_weight)
     solve = solve_codes_jointly if settings.joint else solve_codes
     solution = solve(
         problem,

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
+
+import numpy as np
 
 from localsvm.cluster import HardRegions, LocalCoordinates, SoftRegions
 from localsvm.estimators._held_out import MAPPED_HELD_OUT
@@ -12,15 +15,24 @@ from localsvm.estimators._regional import (
     ClusteredSVCCV,
     LocallyLinearSVC,
     RegionalModel,
+    RegionalSettings,
 )
 from localsvm.estimators._regional.gradient_metric import state as gradient_metric_state
+from localsvm.estimators._regional.updates import (
+    KeptRegional,
+    measured,
+    restore_regional,
+)
+from localsvm.rows import KeptRows
 from localsvm.state import (
+    KEPT_ROWS,
     MAPPED_CLASSIFIER,
     REGIONS,
     SEARCHED,
     Dims,
     Either,
     Fields,
+    Flag,
     Number,
     Part,
     Record,
@@ -28,6 +40,7 @@ from localsvm.state import (
     Spec,
     Whole,
     Word,
+    doubles,
     floats,
     indices,
 )
@@ -116,13 +129,106 @@ def _make(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
     return unfitted
 
 
+_KEPT = Record(
+    SimpleNamespace,
+    **KEPT_ROWS,
+    C=Number(0.0),
+    constant=Number(),
+    global_reg=Number(0.0, finite=False),
+    loss=Word("hinge", "squared_hinge"),
+    joint=Flag(),
+    duals=doubles("tasks", "kept"),
+)
+# Duals round to sums that differ from their bounds.
+_ROUNDING = 1e-9
+
+
+def _take_updatable(values: dict[str, Any]) -> dict[str, Any]:
+    values = _take(values)
+    if "_kept" not in values:
+        return values
+    kept: KeptRegional = values["_kept"].compacted()
+    rows, settings = kept.rows, kept.settings
+    plain = SimpleNamespace(
+        X=rows.X.values,
+        class_index=rows.class_index,
+        hashes=rows.hashes.view(np.int64),
+        weight=rows.weight,
+        class_weight=kept.class_weight,
+        C=settings.C,
+        constant=settings.constant,
+        global_reg=settings.global_reg,
+        loss=settings.loss,
+        joint=settings.joint,
+        duals=kept.duals,
+    )
+    return values | {"_kept": plain}
+
+
+def _make_updatable(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
+    fitted = _make(unfitted, values, dims)
+    if "_kept" in values:
+        fitted._kept = _restore(fitted, values["_kept"])
+    return fitted
+
+
+def _restore(fitted: ClusteredSVC, plain: SimpleNamespace) -> KeptRegional:
+    """Rebuild what is kept; its certificates are computed anew, not believed."""
+    settings = RegionalSettings(
+        C=plain.C,
+        n_nearest=fitted.regions_.n_nearest,
+        global_reg=plain.global_reg,
+        loss=plain.loss,
+        joint=plain.joint,
+        constant=plain.constant,
+    )
+    rows = KeptRows.of(
+        plain.X,
+        plain.class_index,
+        plain.hashes.view(np.uint64),
+        plain.weight,
+        len(fitted.classes_),
+    )
+    kept = restore_regional(
+        settings, fitted.regions_, plain.class_weight, rows, plain.duals, fitted.n_jobs
+    )
+    _check_duals(kept)
+    return measured(kept)
+
+
+def _check_duals(kept: KeptRegional) -> None:
+    """Raise a ValueError for duals that prove nothing."""
+    duals, bounds = kept.duals, kept.bounds()
+    slack = _ROUNDING * (bounds + 1)
+    if not kept.settings.joint:
+        if (duals < 0).any() or (duals[:, bounds == 0] != 0).any():
+            raise ValueError("its kept rows have duals outside their bounds.")
+        return
+    own = duals[kept.rows.class_index, np.arange(duals.shape[1])]
+    others = duals.copy()
+    others[kept.rows.class_index, np.arange(duals.shape[1])] = 0.0
+    if (
+        (np.abs(duals.sum(axis=0)) > slack).any()
+        or (own > bounds + slack).any()
+        or (others > slack).any()
+    ):
+        raise ValueError("its kept rows have duals outside their bounds.")
+
+
 _CLUSTERED: Fields = {
     **_REGIONAL,
     "regions_": Either(hard=(HardRegions, _HARD), soft=(SoftRegions, _SOFT)),
 }
 SPECS = (
     *gradient_metric_state.SPECS,
-    Spec(ClusteredSVC, "classifier", _CLUSTERED, take=_take, make=_make),
+    Spec(
+        ClusteredSVC,
+        "classifier",
+        {**_CLUSTERED, "_kept": Sometimes(_KEPT)},
+        left_out=frozenset({"update_report_"}),
+        take=_take_updatable,
+        make=_make_updatable,
+    ),
     Spec(
         ClusteredSVCCV,
         "classifier",

@@ -22,8 +22,9 @@ from localsvm.exceptions import DataError
 from localsvm.state import Dims, Sink, Source, find_spec, read_object, write_object
 
 FORMAT = "model"
-VERSION = 2
-_VERSION_WITHOUT_ROWS = 1
+VERSION = 3
+_VERSION_WITH_SKETCH = 2
+_VERSION_OF_A_MODEL = 1
 _FIELDS = {"model", "notes", "scikit_learn"}
 _ROWS = "fitted_rows"
 _KINDS = ("classifier", "transformer", "pipeline", "calibrated")
@@ -53,6 +54,7 @@ def save(
     *,
     notes: Any = None,
     fitted_rows: RowSketch | None = None,
+    state: bool = False,
 ) -> None:
     """Write a fitted model to a file that any later version reads.
 
@@ -81,6 +83,9 @@ def save(
     fitted_rows : RowSketch, default=None
         Record of the rows of the fit, for :func:`load_file`: by it ``localsvm
         evaluate`` and ``report`` recognise them. See there what it reveals.
+    state : bool, default=False
+        Whether to keep the rows and duals of a model with ``updatable=True``, so that
+        what is loaded can be updated. The file then holds the training rows.
 
     See Also
     --------
@@ -118,17 +123,17 @@ def save(
         )
     if find_spec(model) is not None:
         check_is_fitted(model)
-    sink = Sink()
+    sink = Sink(keeps_rows=state)
     plain = write_object(model, "model", sink, *_KINDS)
     header = {
         "model": plain,
         "notes": json.loads(text),
         "scikit_learn": sklearn.__version__,
     }
-    version = _VERSION_WITHOUT_ROWS
+    version = VERSION if state else _VERSION_OF_A_MODEL
     if fitted_rows is not None:
         header[_ROWS] = ROW_SKETCH.write(fitted_rows, _ROWS, sink, Dims())
-        version = VERSION
+        version = max(version, _VERSION_WITH_SKETCH)
     if sink.budget.needs_check:
         n_bytes = sum(array.nbytes for array in sink.arrays.values())
         sink.budget.check(n_bytes + len(json.dumps(header)))
