@@ -7,7 +7,14 @@ import pytest
 from scipy import sparse
 
 from localsvm.exceptions import DataError
-from localsvm.rows import GivenRows, GrowingRows, KeptRows, RowIndex, identify_rows
+from localsvm.rows import (
+    GivenRows,
+    GrowingRows,
+    KeptRows,
+    RowIdentity,
+    RowIndex,
+    identify_rows,
+)
 
 
 def given(X, y, weight=None):
@@ -18,7 +25,8 @@ def given(X, y, weight=None):
 
 def kept(X, y, weight=None):
     rows = given(X, y, weight).merged()
-    return KeptRows.of(rows.X, rows.class_index, rows.hashes, rows.weight, 2)
+    identity = RowIdentity(rows.hashes, rows.X.dtype)
+    return KeptRows.of(rows.X, rows.class_index, identity, rows.weight, 2)
 
 
 def nothing():

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from localsvm._checks import boolean, check_parameters, check_sample_weight
@@ -17,7 +16,7 @@ from localsvm.estimators._base import BaseLocalClassifier
 from localsvm.estimators._endings import check_solution
 from localsvm.estimators._metric import map_rows
 from localsvm.exceptions import DataError
-from localsvm.rows import GivenRows, KeptRows, RowChange, Rows, identify_rows
+from localsvm.rows import GivenRows, KeptRows, RowChange, Rows, identify_rows, stored_as
 
 # A fit that can be updated is solved to this share of ``tol``: what is left is used up
 # by changes that then cost nothing.
@@ -184,38 +183,29 @@ class UpdatableClassifier(BaseLocalClassifier):
     def _learn_metric(self, rows: Rows, clock: Any) -> Rows:
         if not self.updatable:
             return super()._learn_metric(rows, clock)
-        mapped = super()._learn_metric(rows, clock)
-        return mapped.identified(identify_rows(rows.X, rows.class_index))
+        return super()._learn_metric(rows, clock).identified(rows)
 
     def _given(self, name: str, given: Any) -> GivenRows:
         """Check rows to add or remove, and map them."""
         if given is None:
-            X = self._no_rows()
-            none = np.empty(0)
+            X, none = self._kept_rows().X.values[:0], np.empty(0)
             return GivenRows(X, none.astype(np.int32), none, none.astype(np.uint64))
         if not isinstance(given, tuple | list) or len(given) not in (2, 3):
             raise TypeError(
                 f"{name} must be a tuple {_FORMS}; found {type(given).__name__}"
                 + (f" of {len(given)}." if isinstance(given, tuple | list) else ".")
             )
-        X = self._as_kept(self._check_rows(given[0], reset=False))
+        rows = self._kept_rows()
+        X = self._check_rows(given[0], reset=False)
+        X = X.astype(rows.identity.dtype, copy=False)
         class_index = self._class_index(name, given[1], X.shape[0])
         weight = check_sample_weight(given[2] if len(given) == 3 else None, X)
         hashes = identify_rows(X, class_index)
-        mapped = map_rows(getattr(self, "metric_", None), X)
-        return GivenRows(self._as_kept(mapped), class_index, weight, hashes)
+        return GivenRows(self._for_solver(X, rows), class_index, weight, hashes)
 
-    def _no_rows(self) -> Any:
-        return self._kept_rows().X.values[:0]
-
-    def _as_kept(self, X: Any) -> Any:
-        """Rows in the type and storage of those that are kept."""
-        kept = self._kept_rows().X.values
-        if sparse.issparse(X):
-            X = X.astype(kept.dtype)
-            return X if sparse.issparse(kept) else X.toarray()
-        X = np.ascontiguousarray(X, dtype=kept.dtype)
-        return sparse.csr_array(X) if sparse.issparse(kept) else X
+    def _for_solver(self, X: Any, rows: KeptRows) -> Any:
+        """Rows as those that are kept: mapped, in their type and storage."""
+        return stored_as(map_rows(getattr(self, "metric_", None), X), rows.X.values)
 
     def _class_index(self, name: str, y: Any, n_rows: int) -> NDArray[np.int32]:
         labels = np.asarray(y)

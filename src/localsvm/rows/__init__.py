@@ -26,14 +26,19 @@ from localsvm.rows._folds import (
 )
 from localsvm.rows._growing import GrowingRows
 from localsvm.rows._kept import (
+    DistinctRows,
     GivenRows,
     KeptRows,
     RowChange,
     RowIndex,
-    identify_rows,
 )
 from localsvm.rows._order import stratified_order
-from localsvm.rows._records import MergedRows, Rows
+from localsvm.rows._records import (
+    MergedRows,
+    RowIdentity,
+    Rows,
+    identify_rows,
+)
 from localsvm.rows._sample import RowSample
 from localsvm.rows._scale import (
     SCALED_C,
@@ -45,12 +50,14 @@ from localsvm.rows._scale import (
 
 __all__ = [
     "SCALED_C",
+    "DistinctRows",
     "Fold",
     "GivenRows",
     "GrowingRows",
     "KeptRows",
     "MergedRows",
     "RowChange",
+    "RowIdentity",
     "RowIndex",
     "RowSample",
     "Rows",

@@ -10,25 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm.exceptions import DataError
-from localsvm.rows._distinct import hash_labelled, merge_weights
+from localsvm.rows._distinct import merge_weights, take_rows
 from localsvm.rows._growing import GrowingRows
+from localsvm.rows._records import RowIdentity, Rows
 
 Hashes = NDArray[np.uint64]
 
-IDENTITY_SEED = 0
 # What is left of a weight by rounding is nothing.
 _ROUNDING = 1e-9
 _MOST_RECENT = 1024
 _SHOWN = 5
-
-
-def identify_rows(X: Any, class_index: NDArray[np.int32]) -> Hashes:
-    """Hash each row with its class; by that it is found again.
-
-    Equal hashes are taken for equal rows: of a million rows, two that differ share one
-    with a probability of 3e-8.
-    """
-    return hash_labelled(X, class_index, IDENTITY_SEED)
 
 
 @dataclass(frozen=True)
@@ -79,6 +70,63 @@ class RowIndex:
         joined, at = np.concatenate(every), np.concatenate(place)
         order = np.argsort(joined, kind="stable")
         return RowIndex(joined[order], at[order])
+
+
+@dataclass(frozen=True)
+class DistinctRows:
+    """Distinct rows of a fit, and which of them each row is.
+
+    Attributes
+    ----------
+    rows : Rows
+        With their identity; weights of equal rows of one class are added up.
+    present : ndarray of shape (n_present,)
+        Rows of positive weight.
+    kind : ndarray of shape (n_present,)
+        Which of the distinct rows each of these is.
+    place : ndarray of shape (n_distinct,)
+        Where each distinct row stands among all, or one of its copies.
+    """
+
+    rows: Rows
+    present: NDArray[np.intp]
+    kind: NDArray[np.intp]
+    place: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, rows: Rows) -> DistinctRows:
+        """Merge equal rows; their order depends on their content alone."""
+        identity = rows.identify()
+        present = np.flatnonzero(rows.sample_weight > 0)
+        _, first, kind = np.unique(
+            identity.hashes[present], return_index=True, return_inverse=True
+        )
+        place = present[first]
+        merged = Rows(
+            take_rows(rows.X, place),
+            rows.class_index[place],
+            merge_weights(rows.sample_weight[present], kind),
+            merge_weights(rows.penalty_weight[present], kind),
+            rows.n_classes,
+            identity=identity.take(place),
+        )
+        return cls(merged, present, kind, place)
+
+    def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sum of a value of all rows over each distinct one."""
+        return merge_weights(values[self.present], self.kind)
+
+    def kept(self, X: Any = None) -> KeptRows:
+        """Keep them; ``X`` is what stands for the rows, if not they themselves."""
+        rows = self.rows
+        assert rows.identity is not None
+        return KeptRows.of(
+            rows.X if X is None else X,
+            rows.class_index,
+            rows.identity,
+            rows.sample_weight,
+            rows.n_classes,
+        )
 
 
 @dataclass(frozen=True)
@@ -146,9 +194,9 @@ class KeptRows:
     Attributes
     ----------
     X : GrowingRows
-        Rows of shape (n_places, n_features).
+        Rows of shape (n_places, n_columns), as the solver needs them.
     class_index : ndarray of shape (n_places,), int32
-    hashes : ndarray of shape (n_places,), uint64
+    identity : RowIdentity
     weight : ndarray of shape (n_places,)
         Sample weight; 0 where a row was removed.
     counts : ndarray of shape (n_classes,)
@@ -158,7 +206,7 @@ class KeptRows:
 
     X: GrowingRows
     class_index: NDArray[np.int32]
-    hashes: Hashes
+    identity: RowIdentity
     weight: NDArray[np.float64]
     counts: NDArray[np.intp]
     index: RowIndex
@@ -168,14 +216,14 @@ class KeptRows:
         cls,
         X: Any,
         class_index: NDArray[np.int32],
-        hashes: Hashes,
+        identity: RowIdentity,
         weight: NDArray[np.float64],
         n_classes: int,
     ) -> KeptRows:
         """Keep rows that are distinct."""
         counts = np.bincount(class_index[weight > 0], minlength=n_classes)
-        index = RowIndex.of(hashes)
-        return cls(GrowingRows(X), class_index, hashes, weight, counts, index)
+        index = RowIndex.of(identity.hashes)
+        return cls(GrowingRows(X), class_index, identity, weight, counts, index)
 
     @property
     def n_places(self) -> int:
@@ -225,7 +273,9 @@ class KeptRows:
         return KeptRows(
             self.X.appended(new.X),
             np.concatenate([self.class_index, new.class_index]),
-            np.concatenate([self.hashes, new.hashes]),
+            RowIdentity(
+                np.concatenate([self.identity.hashes, new.hashes]), self.identity.dtype
+            ),
             np.concatenate([weight, new.weight]),
             counts,
             self.index.appended(new.hashes, self.n_places),
@@ -237,7 +287,7 @@ class KeptRows:
         kept = KeptRows.of(
             self.X.values[place],
             self.class_index[place],
-            self.hashes[place],
+            self.identity.take(place),
             self.weight[place],
             len(self.counts),
         )

@@ -9,7 +9,44 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localsvm.rows._distinct import distinct_rows, merge_weights, stack, take_rows
+from localsvm.rows._distinct import (
+    distinct_rows,
+    hash_labelled,
+    merge_weights,
+    stack,
+    take_rows,
+)
+
+IDENTITY_SEED = 0
+
+
+def identify_rows(X: Any, class_index: NDArray[np.int32]) -> NDArray[np.uint64]:
+    """Hash each row with its class; by that it is found again.
+
+    Equal hashes are taken for equal rows: of a million rows, two that differ share one
+    with a probability of 3e-8.
+    """
+    return hash_labelled(X, class_index, IDENTITY_SEED)
+
+
+@dataclass(frozen=True)
+class RowIdentity:
+    """What rows were like when they were given.
+
+    Attributes
+    ----------
+    hashes : ndarray of shape (n_rows,), uint64
+        As :func:`identify_rows` gives them.
+    dtype : dtype
+        Of the rows; the hashes are those of their numbers in it.
+    """
+
+    hashes: NDArray[np.uint64]
+    dtype: np.dtype[Any]
+
+    def take(self, index: Any) -> RowIdentity:
+        """Take some of the rows."""
+        return RowIdentity(self.hashes[index], self.dtype)
 
 
 @dataclass(frozen=True)
@@ -29,9 +66,8 @@ class Rows:
     prior : ndarray of shape (n_rows, n_outputs), float64, or None, default=None
         Decisions known beforehand, to which those of an SVM are added. Of several
         classes a pair gets half the difference of its two.
-    identity : ndarray of shape (n_rows,), uint64, or None, default=None
-        By which rows that are kept are found again: of the rows as the user has them,
-        before a metric maps them.
+    identity : RowIdentity or None, default=None
+        By which rows that are kept are found again.
     """
 
     X: Any
@@ -40,7 +76,7 @@ class Rows:
     penalty_weight: NDArray[np.float64]
     n_classes: int
     prior: NDArray[np.float64] | None = None
-    identity: NDArray[np.uint64] | None = None
+    identity: RowIdentity | None = None
 
     @property
     def n_rows(self) -> int:
@@ -87,9 +123,25 @@ class Rows:
         )
         return counts.astype(np.float64).reshape(n_regions, self.n_classes)
 
-    def identified(self, identity: NDArray[np.uint64]) -> Rows:
-        """Rows that can be found again."""
-        return replace(self, identity=identity)
+    def identified(self, as_given: Rows) -> Rows:
+        """Rows that are found again by what they were before they were mapped."""
+        return replace(self, identity=as_given.identify())
+
+    def identify(self) -> RowIdentity:
+        """By what rows are found again: what is known, or their own content."""
+        if self.identity is not None:
+            return self.identity
+        hashes = identify_rows(self.X, self.class_index)
+        return RowIdentity(hashes, self.X.dtype)
+
+    def class_weights(self) -> NDArray[np.float64]:
+        """Weight of each class, which the penalties of the rows tell."""
+        weight = np.ones(self.n_classes)
+        counted = np.flatnonzero(self.sample_weight > 0)
+        classes, first = np.unique(self.class_index[counted], return_index=True)
+        row = counted[first]
+        weight[classes] = self.penalty_weight[row] / self.sample_weight[row]
+        return weight
 
     def take(self, index: Any) -> Rows:
         """Take some of the rows, by an index array, a mask or a slice."""
@@ -100,7 +152,7 @@ class Rows:
             self.penalty_weight[index],
             self.n_classes,
             None if self.prior is None else self.prior[index],
-            None if self.identity is None else self.identity[index],
+            None if self.identity is None else self.identity.take(index),
         )
 
     @staticmethod
@@ -129,7 +181,7 @@ class Rows:
             merge_weights(self.sample_weight, kind),
             merge_weights(self.penalty_weight, kind),
             self.n_classes,
-            identity=None if self.identity is None else self.identity[first],
+            identity=None if self.identity is None else self.identity.take(first),
         )
         return MergedRows(merged, first, kind)
 

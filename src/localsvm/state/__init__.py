@@ -8,6 +8,8 @@ from localsvm.state._common import (
     RANGES,
     REGIONS,
     SEARCHED,
+    kept_row_values,
+    read_kept_rows,
 )
 from localsvm.state._fields import (
     Array,
@@ -102,7 +104,9 @@ __all__ = [
     "find_spec",
     "floats",
     "indices",
+    "kept_row_values",
     "named_spec",
+    "read_kept_rows",
     "read_object",
     "read_params",
     "read_value",

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from localsvm.rows import KeptRows, RowIdentity
 from localsvm.state._fields import (
     Array,
     Classes,
     Names,
     Number,
     Report,
-    Rows,
     Sometimes,
     Whole,
+    Word,
     doubles,
     indices,
     short_indices,
@@ -62,9 +63,9 @@ REGIONS: Fields = {
 }
 # Of the rows that updates need. Hashes are kept with their sign bit.
 KEPT_ROWS: Fields = {
-    "X": Rows("kept", "mapped_columns"),
     "class_index": short_indices("kept", below="classes"),
     "hashes": indices("kept", low=-(2**63)),
+    "dtype": Word("float32", "float64"),
     "weight": doubles("kept", low=0),
     "class_weight": doubles("classes", low=0),
 }
@@ -74,3 +75,20 @@ SEARCHED: Fields = {
     "cv_results_": Report(),
     "n_splits_": Whole(1),
 }
+
+
+def kept_row_values(rows: KeptRows) -> dict[str, Any]:
+    """Write rows that are kept as the attributes of ``KEPT_ROWS``."""
+    return {
+        "class_index": rows.class_index,
+        "hashes": rows.identity.hashes.view(np.int64),
+        "dtype": rows.identity.dtype.name,
+        "weight": rows.weight,
+    }
+
+
+def read_kept_rows(plain: Any, X: Any) -> KeptRows:
+    """Build rows that are kept from these attributes, and from what stands for them."""
+    identity = RowIdentity(plain.hashes.view(np.uint64), np.dtype(plain.dtype))
+    n_classes = len(plain.class_weight)
+    return KeptRows.of(X, plain.class_index, identity, plain.weight, n_classes)

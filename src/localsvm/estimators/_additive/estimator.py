@@ -23,24 +23,30 @@ from localsvm.estimators._additive.fit import (
     LOSSES,
     AdditiveFit,
     AdditiveSettings,
+    count_support,
     fit_additive,
 )
 from localsvm.estimators._additive.held_out import hold_out
 from localsvm.estimators._additive.model import AdditiveModel
 from localsvm.estimators._additive.rows import BinnedRows, bin_rows
 from localsvm.estimators._additive.search import PenaltyChoice, choose_penalty
-from localsvm.estimators._base import BaseLocalClassifier
+from localsvm.estimators._additive.update import (
+    KeptAdditive,
+    keep_additive,
+    update_additive,
+)
 from localsvm.estimators._categorical import categorical_mask
 from localsvm.estimators._endings import check_solution
+from localsvm.estimators._updates import UpdatableClassifier, Updated
 from localsvm.estimators._views import ColumnParts
-from localsvm.rows import Rows
+from localsvm.rows import KeptRows, RowChange, Rows
 from localsvm.solvers import RunLimits
 
 # Of one problem, where ``max_iter`` is None.
 _NEWTON_STEPS = 100
 
 
-class AdditiveSVC(BaseLocalClassifier):
+class AdditiveSVC(UpdatableClassifier):
     r"""An additive SVM: one table of effects per column, exact and readable.
 
     The decision is a sum of one table entry per column, so that every prediction is
@@ -80,6 +86,11 @@ class AdditiveSVC(BaseLocalClassifier):
         Relative duality gap at which the solver stops.
     max_iter : int or None, default=None
         Newton steps per problem; five to ten are usual, None is 100.
+    updatable : bool, default=False
+        Whether to keep what :meth:`update` needs: of each distinct row its bins, one or
+        two bytes per column, and 60 bytes. The solver then goes to a quarter of
+        ``tol``, so that single updates are cheap, and ``n_support_`` counts distinct
+        rows.
 
     Attributes
     ----------
@@ -112,6 +123,8 @@ class AdditiveSVC(BaseLocalClassifier):
         Whether all values of a column are integers.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
+    update_report_ : UpdateReport
+        Of the last update.
 
     See Also
     --------
@@ -176,6 +189,7 @@ class AdditiveSVC(BaseLocalClassifier):
         n_jobs: int | None = None,
         tol: float = 1e-4,
         max_iter: int | None = None,
+        updatable: bool = False,
     ) -> None:
         self.C = C
         self.loss = loss
@@ -187,8 +201,10 @@ class AdditiveSVC(BaseLocalClassifier):
         self.max_time = max_time
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.updatable = updatable
 
     def _check_parameters(self) -> None:
+        self._check_updatable()
         check_parameters(
             self,
             C=real(0) | one_of("auto"),
@@ -223,11 +239,39 @@ class AdditiveSVC(BaseLocalClassifier):
                 None if choice is None else choice.start,
             )
         self._store(fit, binned)
+        self._keep(rows, fit)
         self.fit_report_ = clock.seconds
         check_solution(fit, self)
         with clock.stage("calibrate"):
             limits = self._limits(clock.deadline)
             self._keep_held_out(hold_out(rows, binned, fit, choice, limits))
+
+    def _keep(self, rows: Rows, fit: AdditiveFit) -> None:
+        """Keep what updates need, and count distinct rows as they do."""
+        self.__dict__.pop("_kept", None)
+        if self.updatable:
+            self._kept = keep_additive(rows, fit, self.n_jobs)
+            self.n_support_ = self._kept.sums.support
+
+    def _kept_rows(self) -> KeptRows:
+        rows: KeptRows = self._kept.rows
+        return rows
+
+    def _for_solver(self, X: Any, rows: KeptRows) -> Any:
+        codes = self._fitted_model().bins.encode(X, self.n_jobs).T
+        return np.ascontiguousarray(codes)
+
+    def _update(self, kept: KeptAdditive, change: RowChange) -> Updated:
+        limits = self._limits(StageClock(self.max_time).deadline)
+        found = update_additive(kept, change, limits, self.tol)
+        after, fit = found.kept, found.fit
+        gap = float(after.gaps.max())
+        attributes = {"duality_gap_": gap, "n_support_": after.sums.support}
+        if fit is None:
+            return Updated(after, attributes, None, 0, 0, 0, gap)
+        attributes["_model"] = after.model
+        n_duals = int(after.sums.support.sum())
+        return Updated(after, attributes, fit, 0, n_duals, fit.n_iter, gap)
 
     def _choose_penalty(
         self, binned: BinnedRows, bins: ColumnBins, clock: StageClock
@@ -245,7 +289,7 @@ class AdditiveSVC(BaseLocalClassifier):
 
     def _limits(self, deadline: float | None) -> RunLimits:
         return RunLimits(
-            tol=self.tol,
+            tol=self._tol_of_fit(),
             max_iter=_NEWTON_STEPS if self.max_iter is None else self.max_iter,
             n_threads=effective_n_jobs(self.n_jobs),
             deadline=deadline,
@@ -359,21 +403,3 @@ class AdditiveSVC(BaseLocalClassifier):
         """Return the weight of the rows behind every prediction."""
         bins = self._fitted_model().bins
         return round(float(bins.weight[: bins.n_bins[0]].sum()))
-
-
-def count_support(fit: AdditiveFit, binned: BinnedRows) -> NDArray[np.int64]:
-    """Rows of each class that have a dual in any task.
-
-    Parameters
-    ----------
-    fit : AdditiveFit
-    binned : BinnedRows
-    """
-    n_classes, classes = binned.n_classes, binned.class_index
-    if fit.settings.loss == "logistic":
-        return np.bincount(classes, minlength=n_classes)
-    decisions = fit.model.decide_codes(binned.codes)
-    positive = np.arange(n_classes) if n_classes > 2 else np.ones(1, dtype=np.intp)
-    sign = np.where(classes[:, np.newaxis] == positive, 1.0, -1.0)
-    within = (sign * decisions < 1).any(axis=1)
-    return np.bincount(classes[within], minlength=n_classes)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from localsvm import _core
 from localsvm.estimators._additive.bins import ColumnBins
 from localsvm.estimators._additive.model import AdditiveModel, centred
+from localsvm.estimators._additive.rows import BinnedRows
 from localsvm.solvers import Certified, RunLimits
 
 LOSSES = {
@@ -112,3 +113,21 @@ def fit_additive(
     )
     model = centred(bins, tables, coef[:, -1])
     return AdditiveFit(settings, model, coef, certificates)
+
+
+def count_support(fit: AdditiveFit, binned: BinnedRows) -> NDArray[np.int64]:
+    """Rows of each class that have a dual in any task.
+
+    Parameters
+    ----------
+    fit : AdditiveFit
+    binned : BinnedRows
+    """
+    n_classes, classes = binned.n_classes, binned.class_index
+    if fit.settings.loss == "logistic":
+        return np.bincount(classes, minlength=n_classes)
+    decisions = fit.model.decide_codes(binned.codes)
+    positive = np.arange(n_classes) if n_classes > 2 else np.ones(1, dtype=np.intp)
+    sign = np.where(classes[:, np.newaxis] == positive, 1.0, -1.0)
+    within = (sign * decisions < 1).any(axis=1)
+    return np.bincount(classes[within], minlength=n_classes)

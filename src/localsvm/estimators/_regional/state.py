@@ -23,7 +23,6 @@ from localsvm.estimators._regional.updates import (
     measured,
     restore_regional,
 )
-from localsvm.rows import KeptRows
 from localsvm.state import (
     KEPT_ROWS,
     MAPPED_CLASSIFIER,
@@ -36,6 +35,7 @@ from localsvm.state import (
     Number,
     Part,
     Record,
+    Rows,
     Sometimes,
     Spec,
     Whole,
@@ -43,6 +43,8 @@ from localsvm.state import (
     doubles,
     floats,
     indices,
+    kept_row_values,
+    read_kept_rows,
 )
 
 
@@ -132,6 +134,7 @@ def _make(unfitted: Any, values: Mapping[str, Any], dims: Dims) -> Any:
 _KEPT = Record(
     SimpleNamespace,
     **KEPT_ROWS,
+    X=Rows("kept", "mapped_columns"),
     C=Number(0.0),
     constant=Number(),
     global_reg=Number(0.0, finite=False),
@@ -150,10 +153,8 @@ def _take_updatable(values: dict[str, Any]) -> dict[str, Any]:
     kept: KeptRegional = values["_kept"].compacted()
     rows, settings = kept.rows, kept.settings
     plain = SimpleNamespace(
+        **kept_row_values(rows),
         X=rows.X.values,
-        class_index=rows.class_index,
-        hashes=rows.hashes.view(np.int64),
-        weight=rows.weight,
         class_weight=kept.class_weight,
         C=settings.C,
         constant=settings.constant,
@@ -182,13 +183,7 @@ def _restore(fitted: ClusteredSVC, plain: SimpleNamespace) -> KeptRegional:
         joint=plain.joint,
         constant=plain.constant,
     )
-    rows = KeptRows.of(
-        plain.X,
-        plain.class_index,
-        plain.hashes.view(np.uint64),
-        plain.weight,
-        len(fitted.classes_),
-    )
+    rows = read_kept_rows(plain, plain.X)
     kept = restore_regional(
         settings, fitted.regions_, plain.class_weight, rows, plain.duals, fitted.n_jobs
     )

@@ -18,15 +18,13 @@ from localsvm.estimators._regional.model import (
     Regions,
 )
 from localsvm.rows import (
+    DistinctRows,
     GivenRows,
     GrowingRows,
     KeptRows,
     Rows,
     as_rows,
-    identify_rows,
-    merge_weights,
     squared_norms,
-    take_rows,
 )
 from localsvm.solvers import LinearProblem, LinearSolution
 
@@ -179,39 +177,24 @@ def keep_regional(rows: Rows, fit: RegionalFit) -> KeptRegional:
         Those of the fit.
     fit : RegionalFit
     """
-    hashes = rows.identity
-    if hashes is None:
-        hashes = identify_rows(rows.X, rows.class_index)
-    present = np.flatnonzero(rows.sample_weight > 0)
-    hashes, first, kind = np.unique(
-        hashes[present], return_index=True, return_inverse=True
-    )
-    place = present[first]
-    X = take_rows(rows.X, place)
-    kept_rows = KeptRows.of(
-        X,
-        rows.class_index[place],
-        hashes,
-        merge_weights(rows.sample_weight[present], kind),
-        rows.n_classes,
-    )
+    distinct = DistinctRows.of(rows)
+    place = distinct.place
     codes, settings = fit.coded.codes, fit.settings
     nodes, weights = _as_solved(
         RegionCodes(codes.regions[place], codes.weights[place]),
         fit.coded.regions,
         settings,
     )
-    duals = [merge_weights(own[present], kind) for own in fit.duals]
     certificates = fit.solution.certificates  # type: ignore[union-attr]
     kept = KeptRegional(
         settings,
         fit.coded.regions,
-        class_weights_of(rows),
-        kept_rows,
+        rows.class_weights(),
+        distinct.kept(),
         GrowingRows(nodes),
         GrowingRows(weights),
-        GrowingRows(squared_norms(X) + settings.constant**2),
-        np.array(duals),
+        GrowingRows(squared_norms(distinct.rows.X) + settings.constant**2),
+        np.array([distinct.sums(own) for own in fit.duals]),
         np.empty((0, 0, 0)),
         np.array([each.primal for each in certificates]),
         np.array([each.dual for each in certificates]),
@@ -267,16 +250,6 @@ def signs(
     positive = 1 if n_tasks == 1 else np.arange(n_tasks)[:, np.newaxis]
     signed = np.where(class_index == positive, 1.0, -1.0)
     return signed.reshape(n_tasks, -1)
-
-
-def class_weights_of(rows: Rows) -> NDArray[np.float64]:
-    """Weight of each class, which the penalty of the rows tells."""
-    weight = np.ones(rows.n_classes)
-    counted = np.flatnonzero(rows.sample_weight > 0)
-    classes, first = np.unique(rows.class_index[counted], return_index=True)
-    row = counted[first]
-    weight[classes] = rows.penalty_weight[row] / rows.sample_weight[row]
-    return weight
 
 
 def restore_regional(
