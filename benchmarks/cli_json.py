@@ -26,7 +26,7 @@ _SHARE = "federated share adult.csv.gz --recipe recipe.lsvm --ledger ledger.json
 COMMANDS = {
     "sample": "sample adult",
     "fit": "fit adult.csv.gz -t income --where split=train -o income.lsvm -m clustered "
-    "-p n_regions=3 --seed 1",
+    "-p n_regions=3 -p updatable=true --seed 1",
     "evaluate": "evaluate income.lsvm adult.csv.gz --where split=test",
     "predict": "predict income.lsvm adult.csv.gz --where split=test -o predictions.csv",
     "explain": "explain income.lsvm adult.csv.gz --where split=test --row 0",
@@ -34,6 +34,7 @@ COMMANDS = {
     "export": "export income.lsvm -o income.onnx",
     "info": "info income.lsvm --regions",
     "compare": "compare clustered adult.csv.gz -t income --drop split",
+    "update": "update income.lsvm --add adult.csv.gz --where split=test",
     "federated-recipe": "federated recipe adult.csv.gz -t income --where split=test "
     "-o recipe.lsvm",
     "federated-share": f"{_SHARE} --name north --where split=train -o north.scm",

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import math
 import os
@@ -28,7 +29,7 @@ from numpy.typing import NDArray
 
 # Also for the ledger.
 from localsvm._replaced_file import replace_file as replace_file
-from localsvm._text import printable
+from localsvm._text import check_containers, parse_json as parse_json, printable
 from localsvm.exceptions import DataError
 
 LONGEST_HEADER = 2**24
@@ -36,8 +37,6 @@ _LONGEST_FIRST_LINE = 200
 _DTYPES = ("<f8", "<f4", "<i8", "<i4", "|u1")
 _MOST_DIMENSIONS = 8
 _BLOCK_BYTES = 2**20
-_MOST_CONTAINERS = 2**17
-_BYTES_PER_CONTAINER = 16
 _FIRST_LINE = re.compile(
     rb"(localsvm ([a-z-]+) version (\d{1,9}), header (\d{1,9}) bytes), "
     rb"sha256 ([0-9a-f]{64})\n"
@@ -69,6 +68,16 @@ def write_plain_file(
     -----
     O(bytes), with a copy of those arrays alone that are not contiguous.
     """
+    replace_file(path, plain_parts(format_name, version, header, arrays))
+
+
+def plain_parts(
+    format_name: str,
+    version: int,
+    header: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+) -> list[bytes | memoryview]:
+    """Give the bytes of a file in pieces; arguments as in :func:`write_plain_file`."""
     stored = {name: _little_endian(name, array) for name, array in arrays.items()}
     text = _header_text(header, stored)
     start = f"localsvm {format_name} version {version}, header {len(text)} bytes"
@@ -77,8 +86,7 @@ def write_plain_file(
     digest = hashlib.sha256(start.encode())
     for part in parts:
         digest.update(part)
-    first_line = f"{start}, sha256 {digest.hexdigest()}\n".encode()
-    replace_file(path, [first_line, *parts])
+    return [f"{start}, sha256 {digest.hexdigest()}\n".encode(), *parts]
 
 
 def read_plain_file(
@@ -117,11 +125,12 @@ def read_plain_file(
 
 @dataclass(frozen=True)
 class PlainContent:
-    """Header and arrays of a file, and its length."""
+    """Header and arrays of a file, its length and its checksum."""
 
     header: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
     n_bytes: int
+    digest: str
 
 
 def load_plain_file(
@@ -129,19 +138,33 @@ def load_plain_file(
 ) -> PlainContent:
     """Read as :func:`read_plain_file` does, and tell how long the file is."""
     with open(path, "rb") as file, prefix_errors(path):
-        size = _size_of(file)
-        first = _read_first_line(file, format_name, newest_version)
-        digest = hashlib.sha256(first.start)
-        text = _read_header_text(file, first.header_length, size)
-        digest.update(text)
-        header, specs = _parse_header(text)
-        _check_length(sum(spec.n_bytes for spec in specs.values()), file.tell(), size)
-        arrays = {name: _read_array(file, spec) for name, spec in specs.items()}
-        for array in arrays.values():
-            digest.update(_bytes_of(array))
-        _check_digest(digest.hexdigest(), first.digest)
+        return _load(file, _size_of(file), format_name, newest_version)
+
+
+def parse_plain(content: bytes, format_name: str, newest_version: int) -> PlainContent:
+    """Read what :func:`plain_parts` gave, as :func:`load_plain_file` reads a file."""
+    return _load(io.BytesIO(content), len(content), format_name, newest_version)
+
+
+def read_digest(
+    path: str | os.PathLike[str], format_name: str, newest_version: int
+) -> str:
+    """Read the checksum that a file begins with."""
+    with open(path, "rb") as file, prefix_errors(path):
+        return _read_first_line(file, format_name, newest_version).digest
+
+
+def _load(
+    file: BinaryIO, size: int, format_name: str, newest_version: int
+) -> PlainContent:
+    first = _read_first_line(file, format_name, newest_version)
+    _, digest, header, specs = _read_header(file, first, size)
+    arrays = {name: _read_array(file, spec) for name, spec in specs.items()}
+    for array in arrays.values():
+        digest.update(_bytes_of(array))
+    _check_digest(digest.hexdigest(), first.digest)
     native = {name: _native(array) for name, array in arrays.items()}
-    return PlainContent(header, native, size)
+    return PlainContent(header, native, size, first.digest)
 
 
 @dataclass(frozen=True)
@@ -166,37 +189,13 @@ def describe_plain_file(
     with open(path, "rb") as file, prefix_errors(path):
         size = _size_of(file)
         first = _read_first_line(file, format_name, newest_version)
-        digest = hashlib.sha256(first.start)
-        text = _read_header_text(file, first.header_length, size)
-        digest.update(text)
-        header, specs = _parse_header(text)
-        _check_length(sum(spec.n_bytes for spec in specs.values()), file.tell(), size)
+        text, digest, header, specs = _read_header(file, first, size)
         while block := file.read(_BLOCK_BYTES):
             digest.update(block)
         _check_digest(digest.hexdigest(), first.digest)
         written_by = parse_json(text).get("written_by")
         shapes = {name: (spec.dtype, spec.shape) for name, spec in specs.items()}
     return PlainDescription(first.version, str(written_by), header, shapes, size)
-
-
-def parse_json(text: bytes) -> Any:
-    """Read JSON from a stranger; a ValueError for whatever is wrong with it.
-
-    Numbers are finite, integers have 64 bits, and lists and objects, each of which
-    takes much more memory than two brackets, are not too many.
-    """
-    _check_containers(text)
-    try:
-        return json.loads(
-            text.decode("utf-8"),
-            parse_constant=_refuse_constant,
-            parse_float=_finite_float,
-            parse_int=_short_int,
-        )
-    except RecursionError:
-        raise ValueError("its JSON is nested too deeply.") from None
-    except ValueError as error:
-        raise ValueError(f"its JSON cannot be read: {error}") from error
 
 
 @contextlib.contextmanager
@@ -257,7 +256,7 @@ def _header_text(header: Mapping[str, Any], arrays: dict[str, NDArray[Any]]) -> 
         "arrays": places,
     }
     text = json.dumps(whole, indent=1, allow_nan=False).encode() + b"\n"
-    _check_containers(text)
+    check_containers(text)
     if len(text) > LONGEST_HEADER:
         raise DataError(
             f"The header takes {len(text)} bytes; expected at most {LONGEST_HEADER}."
@@ -314,6 +313,18 @@ def _read_first_line(
             f"localsvm reads versions 1 to {newest_version}. Update localsvm."
         )
     return _FirstLine(start, int(version), int(header_length), digest.decode())
+
+
+def _read_header(
+    file: BinaryIO, first: _FirstLine, size: int
+) -> tuple[bytes, Any, dict[str, Any], dict[str, _ArraySpec]]:
+    """Read the text of the header, the checksum up to it, and what it says."""
+    digest = hashlib.sha256(first.start)
+    text = _read_header_text(file, first.header_length, size)
+    digest.update(text)
+    header, specs = _parse_header(text)
+    _check_length(sum(spec.n_bytes for spec in specs.values()), file.tell(), size)
+    return text, digest, header, specs
 
 
 def _read_header_text(file: BinaryIO, length: int, size: int) -> bytes:
@@ -403,30 +414,3 @@ def _read_array(file: BinaryIO, spec: _ArraySpec) -> NDArray[Any]:
     if file.readinto(_bytes_of(array)) != spec.n_bytes:  # type: ignore[attr-defined]
         raise ValueError("was truncated while it was read.")
     return array
-
-
-def _check_containers(text: bytes) -> None:
-    found = text.count(b"[") + text.count(b"{")
-    most = _MOST_CONTAINERS + len(text) // _BYTES_PER_CONTAINER
-    if found > most:
-        raise ValueError(
-            f"its JSON has {found} lists and objects in {len(text)} bytes; expected at "
-            f"most {most}."
-        )
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a number of JSON")
-
-
-def _finite_float(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"the number {text:.40} is too large")
-    return number
-
-
-def _short_int(text: str) -> int:
-    if len(text) > 20 or not -(2**63) <= int(text) < 2**63:
-        raise ValueError(f"the integer {text:.40} has more than 64 bits")
-    return int(text)

@@ -1,9 +1,15 @@
-"""Text to print: tables with aligned columns, and no characters that do harm."""
+"""Text: aligned tables, no characters that do harm, JSON from strangers."""
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Sequence
+from typing import Any
+
+_MOST_CONTAINERS = 2**17
+_BYTES_PER_CONTAINER = 16
 
 # Control characters but for tab and newline, marks that turn the direction of writing,
 # separators of lines, and halves of characters.
@@ -51,3 +57,50 @@ def printable(text: str) -> str:
     In JSON these stand for the same characters.
     """
     return _HARMFUL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def parse_json(text: bytes) -> Any:
+    """Read JSON from a stranger; a ValueError for whatever is wrong with it.
+
+    Numbers are finite, integers have 64 bits, and lists and objects, each of which
+    takes much more memory than two brackets, are not too many.
+    """
+    check_containers(text)
+    try:
+        return json.loads(
+            text.decode("utf-8"),
+            parse_constant=_refuse_constant,
+            parse_float=_finite_float,
+            parse_int=_short_int,
+        )
+    except RecursionError:
+        raise ValueError("its JSON is nested too deeply.") from None
+    except ValueError as error:
+        raise ValueError(f"its JSON cannot be read: {error}") from error
+
+
+def check_containers(text: bytes) -> None:
+    found = text.count(b"[") + text.count(b"{")
+    most = _MOST_CONTAINERS + len(text) // _BYTES_PER_CONTAINER
+    if found > most:
+        raise ValueError(
+            f"its JSON has {found} lists and objects in {len(text)} bytes; expected at "
+            f"most {most}."
+        )
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number of JSON")
+
+
+def _finite_float(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"the number {text:.40} is too large")
+    return number
+
+
+def _short_int(text: str) -> int:
+    if len(text) > 20 or not -(2**63) <= int(text) < 2**63:
+        raise ValueError(f"the integer {text:.40} has more than 64 bits")
+    return int(text)

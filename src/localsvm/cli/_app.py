@@ -49,6 +49,11 @@ COMMANDS = (
         "localsvm predict income.lsvm new.csv -o predictions.csv --keep id",
     ),
     Command(
+        "update",
+        "Add and remove rows of a model that keeps its rows.",
+        "localsvm update income.lsvm --add new.csv --remove gone.csv",
+    ),
+    Command(
         "explain",
         "Explain the prediction of a row.",
         "localsvm explain income.lsvm adult.csv.gz --row 0",

@@ -190,18 +190,28 @@ class UpdatableClassifier(BaseLocalClassifier):
         if given is None:
             X, none = self._kept_rows().X.values[:0], np.empty(0)
             return GivenRows(X, none.astype(np.int32), none, none.astype(np.uint64))
+        X, class_index, weight = self._read_given(name, given)
+        hashes = identify_rows(X, class_index)
+        mapped = self._for_solver(X, self._kept_rows())
+        return GivenRows(mapped, class_index, weight, hashes)
+
+    def _read_given(
+        self, name: str, given: Any
+    ) -> tuple[Any, NDArray[np.int32], NDArray[np.float64]]:
+        """Check rows to add or remove: values in the type of the fit, class, weight."""
         if not isinstance(given, tuple | list) or len(given) not in (2, 3):
             raise TypeError(
                 f"{name} must be a tuple {_FORMS}; found {type(given).__name__}"
                 + (f" of {len(given)}." if isinstance(given, tuple | list) else ".")
             )
-        rows = self._kept_rows()
         X = self._check_rows(given[0], reset=False)
-        X = X.astype(rows.identity.dtype, copy=False)
+        X = X.astype(self._kept_rows().identity.dtype, copy=False)
         class_index = self._class_index(name, given[1], X.shape[0])
-        weight = check_sample_weight(given[2] if len(given) == 3 else None, X)
-        hashes = identify_rows(X, class_index)
-        return GivenRows(self._for_solver(X, rows), class_index, weight, hashes)
+        return (
+            X,
+            class_index,
+            check_sample_weight(given[2] if len(given) == 3 else None, X),
+        )
 
     def _for_solver(self, X: Any, rows: KeptRows) -> Any:
         """Rows as those that are kept: mapped, in their type and storage."""

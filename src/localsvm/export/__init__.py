@@ -5,6 +5,7 @@ from localsvm.export._compiled import CompiledModel, compile
 from localsvm.export._file import (
     FileDescription,
     ModelFile,
+    UpdatableFile,
     describe_file,
     load,
     load_file,
@@ -21,6 +22,7 @@ __all__ = [
     "CompiledModel",
     "FileDescription",
     "ModelFile",
+    "UpdatableFile",
     "compile",
     "describe_file",
     "load",

@@ -146,7 +146,10 @@ def fit(
     notes["cpu_seconds"] = fitted.cpu_seconds
     if fitted.chosen:
         notes["chosen"] = list(fitted.chosen)
-    save(fitted.model, out, notes=notes, fitted_rows=_sketch(fitted, row_sketch))
+    # A model that can be updated is of no use without its rows.
+    state = getattr(final_step(fitted.model), "updatable", False)
+    sketch = _sketch(fitted, row_sketch)
+    save(fitted.model, out, notes=notes, fitted_rows=sketch, state=state)
     report = None
     if test is not None:
         report = f"{quote(test)} --train {quote(data)}"

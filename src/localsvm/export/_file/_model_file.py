@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sklearn
@@ -19,6 +19,7 @@ from localsvm._plain_file import (
 from localsvm.data import RowSketch
 from localsvm.data.state import ROW_SKETCH
 from localsvm.exceptions import DataError
+from localsvm.export._file._journal import journal_of, read_entries
 from localsvm.state import Dims, Sink, Source, find_spec, read_object, write_object
 
 FORMAT = "model"
@@ -40,12 +41,16 @@ class ModelFile:
     model : estimator
     notes : any JSON
     fitted_rows : RowSketch or None
-        By which rows of the fit are recognised; None if they were not recorded.
+        By which rows of the fit are recognised; None if they were not recorded, or are
+        no longer those of the model.
+    digest : str
+        Checksum of the file.
     """
 
     model: Any
     notes: Any
     fitted_rows: RowSketch | None
+    digest: str = ""
 
 
 def save(
@@ -171,6 +176,8 @@ def load(path: str | os.PathLike[str]) -> Any:
 def load_file(path: str | os.PathLike[str]) -> ModelFile:
     """Read a model with its notes and the record of its rows.
 
+    Updates that a journal beside the file holds are made, too (:class:`UpdatableFile`).
+
     Parameters
     ----------
     path : path
@@ -184,6 +191,20 @@ def load_file(path: str | os.PathLike[str]) -> ModelFile:
     --------
     describe_file : Reads all but the arrays.
     """
+    # Updates need this module, and this one needs them to be complete.
+    from localsvm.export._file._updates import replay
+
+    found = load_snapshot(path)
+    entries = read_entries(path, found.digest)
+    if not entries:
+        return found
+    with prefix_errors(journal_of(path)):
+        replay(found.model, entries)
+    return replace(found, fitted_rows=None)
+
+
+def load_snapshot(path: str | os.PathLike[str]) -> ModelFile:
+    """Read a model file without the updates of its journal."""
     _fill_table()
     whole = load_plain_file(path, FORMAT, VERSION)
     header = whole.header
@@ -195,7 +216,7 @@ def load_file(path: str | os.PathLike[str]) -> ModelFile:
         if _ROWS in header:
             rows = ROW_SKETCH.read(header[_ROWS], _ROWS, source, Dims())
         source.check_all_used()
-    return ModelFile(model, header["notes"], rows)
+    return ModelFile(model, header["notes"], rows, whole.digest)
 
 
 def check_header(header: dict[str, Any]) -> None:
