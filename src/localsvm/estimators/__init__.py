@@ -67,6 +67,7 @@ from localsvm.estimators._support_cluster import (
     ClusterMachine as ClusterMachine,
     SupportClusterSVC,
 )
+from localsvm.estimators._updates import UpdateReport
 from localsvm.estimators._views import ColumnParts as ColumnParts
 
 __all__ = [
@@ -89,5 +90,6 @@ __all__ = [
     "StagedSVC",
     "SupportClusterSVC",
     "SwapMetric",
+    "UpdateReport",
     "swap_metric",
 ]

@@ -158,7 +158,7 @@ class UpdatableClassifier(BaseLocalClassifier):
         kept = getattr(self, "_kept", None)
         if kept is None:
             name = type(self).__name__
-            raise ValueError(
+            raise DataError(
                 f"This {name} keeps no rows, so it cannot be updated. Fit it to rows "
                 f"in memory with {name}(updatable=True); a model file keeps them with "
                 "localsvm.save(model, path, state=True)."
@@ -188,8 +188,7 @@ class UpdatableClassifier(BaseLocalClassifier):
     def _given(self, name: str, given: Any) -> GivenRows:
         """Check rows to add or remove, and map them."""
         if given is None:
-            X, none = self._kept_rows().X.values[:0], np.empty(0)
-            return GivenRows(X, none.astype(np.int32), none, none.astype(np.uint64))
+            return GivenRows.none(self._kept_rows().X.values)
         X, class_index, weight = self._read_given(name, given)
         hashes = identify_rows(X, class_index)
         mapped = self._for_solver(X, self._kept_rows())

@@ -26,6 +26,7 @@ from localsvm.inspect._regions._region_row import RegionRow, TopFeature
 from localsvm.inspect._regions._region_table import RegionTable, region_table
 from localsvm.inspect._regions._region_weights import RegionWeightsDisplay
 from localsvm.inspect._report import write_report
+from localsvm.inspect._suspicious_labels import SuspiciousLabel, suspicious_labels
 
 __all__ = [
     "Border",
@@ -47,11 +48,13 @@ __all__ = [
     "ReliabilityDisplay",
     "Scores",
     "Shift",
+    "SuspiciousLabel",
     "TopFeature",
     "compare_peers",
     "contributions",
     "explain",
     "region_table",
     "score_model",
+    "suspicious_labels",
     "write_report",
 ]

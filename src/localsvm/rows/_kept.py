@@ -148,6 +148,13 @@ class GivenRows:
     weight: NDArray[np.float64]
     hashes: Hashes
 
+    @classmethod
+    def none(cls, X: Any) -> GivenRows:
+        """No rows, of the kind of others."""
+        empty = np.empty(0)
+        classes, hashes = empty.astype(np.int32), empty.astype(np.uint64)
+        return cls(X[:0], classes, empty, hashes)
+
     @property
     def n_rows(self) -> int:
         """Number of rows, equal ones counted."""

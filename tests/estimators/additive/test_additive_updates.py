@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from tests.examples import examples
 
 import localsvm
+from examples import examples
 from localsvm import AdditiveSVC
-from localsvm.estimators._additive.fit import fit_additive
+from localsvm.estimators._additive.fit import AdditiveFit, fit_additive
 from localsvm.exceptions import DataError
 from localsvm.solvers import RunLimits
 
@@ -118,6 +118,29 @@ def test_a_column_that_becomes_constant_is_seen():
     check_proven(model)
     model.update(add=(X[:20], y[:20]))
     check_proven(model)
+
+
+def test_the_code_is_scaled_by_the_columns_that_vary_now():
+    X, y = make_rows(n_classes=2)
+    X = np.column_stack([X, np.zeros(len(X))])
+    X[:20, 3] = 1
+    model = AdditiveSVC(C=1.0, tol=0.9, updatable=True).fit(X, y)
+    model.update(remove=(X[:20], y[:20]))
+    kept = model._kept
+    # Tables of the weights that are kept, for the rows that are present.
+    start = AdditiveFit(kept.settings, kept.model, kept.coef, [])
+    rows = kept.rows
+    fit = fit_additive(
+        np.ascontiguousarray(rows.X.values.T),
+        kept.bins,
+        rows.class_index,
+        rows.weight,
+        2,
+        kept.settings,
+        RunLimits(tol=1.0, max_iter=0),
+        start,
+    )
+    np.testing.assert_allclose(fit.model.tables, kept.model.tables, atol=1e-12)
 
 
 @examples(15)

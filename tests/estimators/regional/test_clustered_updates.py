@@ -3,18 +3,20 @@
 import copy
 import pickle
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from scipy import sparse
 from sklearn.decomposition import PCA
-from tests.examples import examples
 
 import localsvm
+from examples import examples
 from localsvm import ClusteredSVC
 from localsvm.estimators._regional.solve import solve_rows
 from localsvm.estimators._regional.updates import measured, with_vectors
+from localsvm.estimators._regional.updates.repair import _move
 from localsvm.exceptions import DataError
 from localsvm.solvers import SolverOptions
 
@@ -57,8 +59,6 @@ def refitted(kept, tol=1e-9):
         SolverOptions(loss=kept.settings.loss, tol=tol, max_iter=100_000),
         None,
     )
-    from dataclasses import replace
-
     return measured(with_vectors(replace(kept, duals=solution.duals)))
 
 
@@ -106,6 +106,19 @@ def test_updates_are_refits_within_the_certificate(kind, n_classes):
     report = model.update(add=(new, labels), remove=(X[:5], y[:5]))
     assert report.n_rows == len(X) + 15
     check_proven(model)
+
+
+@each_kind
+def test_vectors_follow_the_duals_before_anything_is_solved(kind):
+    model, _, _ = fitted(kind)
+    kept = model._kept
+    weight = kept.rows.weight.copy()
+    places = np.arange(0, 240, 7)
+    weight[places] = np.where(places % 2, 0.0, 0.5)
+    after = replace(kept, rows=replace(kept.rows, weight=weight))
+    moved = _move(after, places, kept.bounds(places)).kept
+    assert (moved.duals != kept.duals).any()
+    np.testing.assert_allclose(moved.vectors, with_vectors(moved).vectors, atol=1e-9)
 
 
 def test_counts_are_those_of_the_rows_present():
@@ -322,3 +335,54 @@ def test_the_users_rows_are_not_the_kept_ones():
     kept = model._kept.rows.X.values.copy()
     X[:] = 0
     assert (model._kept.rows.X.values == kept).all()
+
+
+@each_kind
+def test_decisions_without_a_row_are_those_of_its_removal(kind):
+    model, X, y = fitted(kind, 3, tol=1e-6)
+    rows = np.arange(0, 240, 24)
+    exact = model.leave_one_out(X[rows], y[rows], exact=True)
+    for row, scores in zip(rows, exact, strict=True):
+        other = copy.copy(model)
+        other.update(remove=(X[row : row + 1], y[row : row + 1]))
+        removed = other.decision_function(X[row : row + 1])[0]
+        np.testing.assert_allclose(scores, removed, atol=1e-8)
+    # What has no dual is not estimated but known.
+    idle = (model._kept.duals == 0).all(axis=0)
+    assert idle.any()
+    X, classes = model._kept.rows.X.values[idle], model._kept.rows.class_index[idle]
+    np.testing.assert_allclose(
+        model.leave_one_out(X, model.classes_[classes]),
+        model.decision_function(X),
+        atol=1e-8,
+    )
+
+
+def test_the_span_rule_is_near_the_exact_margins():
+    model, X, y = fitted("soft", 2, tol=1e-6, C=0.1)
+    rows = np.arange(0, 240, 6)
+    exact = model.leave_one_out(X[rows], y[rows], exact=True)
+    estimated = model.leave_one_out(X[rows], y[rows])
+    assert np.median(np.abs(exact - estimated)) < 0.05
+    predicted = np.where(model.loo_decisions_ > 0, "b", "a")
+    labels = model.classes_[model._kept.rows.class_index]
+    assert model.loo_score_ == np.mean(predicted == labels)
+
+
+def test_leave_one_out_is_of_rows_of_the_model():
+    model, X, y = fitted("soft", 2)
+    with pytest.raises(DataError, match="row 1"):
+        model.leave_one_out(np.stack([X[0], X[1] + 1]), y[:2])
+
+
+def test_drift_is_the_share_of_the_rows_that_moved():
+    model, X, y = fitted("hard", 2)
+    assert model.regions_drift_ == 0
+    region = model.region(X)
+    gone = np.flatnonzero(region == region[0])
+    before = np.bincount(region, minlength=6) / len(X)
+    if len(set(y[region != region[0]])) == 2:
+        model.update(remove=(X[gone], y[gone]))
+        left = np.bincount(region[region != region[0]], minlength=6)
+        expected = 0.5 * np.abs(left / left.sum() - before).sum()
+        assert model.regions_drift_ == pytest.approx(expected)

@@ -123,8 +123,6 @@ class AdditiveSVC(UpdatableClassifier):
         Whether all values of a column are integers.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
-    update_report_ : UpdateReport
-        Of the last update.
 
     See Also
     --------

@@ -146,8 +146,6 @@ class ClusteredSVC(UpdatableRegional, BaseClusteredSVC):
         Whether all values of a column are integers; only of rows in memory.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
-    update_report_ : UpdateReport
-        Of the last update.
 
     See Also
     --------

@@ -141,6 +141,7 @@ _KEPT = Record(
     loss=Word("hinge", "squared_hinge"),
     joint=Flag(),
     duals=doubles("tasks", "kept"),
+    masses=doubles("regions", low=0),
 )
 # Duals round to sums that differ from their bounds.
 _ROUNDING = 1e-9
@@ -162,6 +163,7 @@ def _take_updatable(values: dict[str, Any]) -> dict[str, Any]:
         loss=settings.loss,
         joint=settings.joint,
         duals=kept.duals,
+        masses=kept.masses,
     )
     return values | {"_kept": plain}
 
@@ -185,7 +187,13 @@ def _restore(fitted: ClusteredSVC, plain: SimpleNamespace) -> KeptRegional:
     )
     rows = read_kept_rows(plain, plain.X)
     kept = restore_regional(
-        settings, fitted.regions_, plain.class_weight, rows, plain.duals, fitted.n_jobs
+        settings,
+        fitted.regions_,
+        plain.class_weight,
+        rows,
+        plain.duals,
+        plain.masses,
+        fitted.n_jobs,
     )
     _check_duals(kept)
     return measured(kept)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,11 @@ from numpy.typing import NDArray
 from localsvm import _core
 from localsvm.cluster import RegionCodes
 from localsvm.estimators._regional.blocks import with_global_node
+from localsvm.estimators._regional.leave_one_out import (
+    CodedGram,
+    signed_duals,
+    span_decisions,
+)
 from localsvm.estimators._regional.model import (
     RegionalFit,
     RegionalModel,
@@ -51,6 +57,8 @@ class KeptRegional:
     primal, dual : ndarray of shape (n_problems,)
         Objectives of each problem over all rows: of each task or, where regions are
         independent, of each task and region.
+    masses : ndarray of shape (n_regions,)
+        Share of the weight in each region when the regions were learned.
     """
 
     settings: RegionalSettings
@@ -64,6 +72,7 @@ class KeptRegional:
     vectors: NDArray[np.float64]
     primal: NDArray[np.float64]
     dual: NDArray[np.float64]
+    masses: NDArray[np.float64]
 
     @property
     def n_classes(self) -> int:
@@ -141,6 +150,26 @@ class KeptRegional:
         nearest = self.nodes.values[self.rows.weight > 0, 0]
         return np.bincount(nearest, minlength=self.regions.n_regions)
 
+    def present_masses(self) -> NDArray[np.float64]:
+        """Share of the present weight in each region."""
+        nearest, n_regions = self.nodes.values[:, 0], self.regions.n_regions
+        mass = np.bincount(nearest, self.rows.weight, n_regions)
+        return np.asarray(mass / mass.sum())
+
+    @cached_property
+    def unseen(self) -> NDArray[np.float64]:
+        """Decisions of all places without their own row, by the span rule."""
+        X = self.rows.X.values
+        decisions = self.model(np.float64).decide(X, self.codes, 1)
+        settings, classes = self.settings, self.rows.class_index
+        return span_decisions(
+            decisions,
+            signed_duals(self.duals, classes, settings.joint),
+            self.bounds(),
+            CodedGram.of(X, self.codes, settings),
+            squared=settings.loss == "squared_hinge",
+        )
+
     def count_support(self) -> NDArray[np.intp]:
         """Distinct rows of each class with a dual in any task."""
         support = self.rows.class_index[(self.duals != 0).any(axis=0)]
@@ -198,8 +227,9 @@ def keep_regional(rows: Rows, fit: RegionalFit) -> KeptRegional:
         np.empty((0, 0, 0)),
         np.array([each.primal for each in certificates]),
         np.array([each.dual for each in certificates]),
+        np.empty(0),
     )
-    return with_vectors(kept)
+    return with_vectors(replace(kept, masses=kept.present_masses()))
 
 
 def _as_solved(
@@ -258,6 +288,7 @@ def restore_regional(
     class_weight: NDArray[np.float64],
     rows: KeptRows,
     duals: NDArray[np.float64],
+    masses: NDArray[np.float64],
     n_jobs: int | None = None,
 ) -> KeptRegional:
     """Build what is kept from rows and duals; it has no certificates yet."""
@@ -278,5 +309,6 @@ def restore_regional(
         np.empty((0, 0, 0)),
         np.empty(0),
         np.empty(0),
+        masses,
     )
     return with_vectors(kept)
