@@ -104,7 +104,8 @@ class ClusteredSVC(UpdatableRegional, BaseClusteredSVC):
         Whether to keep what :meth:`update` needs: the distinct rows once more, and
         about 60 + 8 ``n_nearest`` bytes for each, and 8 per task. The solver then goes
         to a quarter of ``tol``, so that single updates are cheap, and ``region_sizes_``
-        and ``n_support_`` count distinct rows. Only of rows in memory.
+        and ``n_support_`` count distinct rows. With the squared hinge it ends with
+        coordinate descent, since updates go on from duals. Only of rows in memory.
 
     Attributes
     ----------

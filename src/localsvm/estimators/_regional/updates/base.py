@@ -16,7 +16,10 @@ from localsvm.estimators._regional.base import BaseRegionalSVC
 from localsvm.estimators._regional.model import RegionalFit
 from localsvm.estimators._regional.solve import MAX_PASSES, FitOptions
 from localsvm.estimators._regional.updates.kept import KeptRegional, keep_regional
-from localsvm.estimators._regional.updates.repair import update_regional
+from localsvm.estimators._regional.updates.repair import (
+    polished,
+    update_regional,
+)
 from localsvm.estimators._updates import UpdatableClassifier, Updated
 from localsvm.exceptions import DataError
 from localsvm.rows import GivenRows, KeptRows, RowChange, Rows
@@ -118,6 +121,13 @@ class UpdatableRegional(UpdatableClassifier, BaseRegionalSVC):
         if not self.updatable:
             return
         self._kept = keep_regional(rows, fit)
+        if self._kept.settings.loss != "hinge":
+            # Newton's method proves the weights of its last step. Updates go on from
+            # duals, so the model becomes that of the duals.
+            options = replace(self._update_options(), tol=self._tol_of_fit())
+            self._kept = polished(self._kept, options)
+            self._model = self._kept.model(self._model.coef.dtype)
+            self.duality_gap_ = float(self._kept.gaps.max())
         self.region_sizes_ = self._kept.region_sizes()
         self.n_support_ = self._kept.count_support()
 

@@ -13,6 +13,7 @@ A change of few rows is repaired where they are, and proven over all rows:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ from localsvm.estimators._regional.updates.kept import (
 from localsvm.estimators._regional.updates.measure import (
     biased_rows,
     losses_of,
+    measured,
     problems_of,
     shares_of,
 )
@@ -110,6 +112,17 @@ def update_regional(
     return replace(found, n_regions=len(touched))
 
 
+def polished(kept: KeptRegional, options: FitOptions) -> KeptRegional:
+    """Solve until the weights of the duals have a gap of ``tol``."""
+    kept = measured(kept)
+    due = np.flatnonzero(kept.gaps > options.tol)
+    if not len(due):
+        return kept
+    if kept.is_independent:
+        return _solve_regions(kept, due, options).kept
+    return _repair(kept, due, np.arange(kept.regions.n_regions), options).kept
+
+
 @dataclass(frozen=True)
 class _Moved:
     """A fit whose rows changed and whose duals obey the new bounds.
@@ -173,7 +186,11 @@ def _add_rows(
 def _is_few(
     kept: KeptRegional, places: NDArray[np.intp], touched: NDArray[np.int32]
 ) -> bool:
-    """Whether a repair is faster than a warm start."""
+    """Whether a repair is to be made, and not a warm start."""
+    if kept.settings.loss != "hinge":
+        # Newton's method, with which a warm start may end, proves the weights of its
+        # last step, which are not those of the duals that are kept.
+        return True
     return (
         not kept.settings.joint
         and len(places) <= max(1.0, _FEW_ROWS * kept.rows.n_rows)
@@ -205,7 +222,7 @@ def _solve_warm(kept: KeptRegional, options: FitOptions) -> RegionalUpdate:
 def _repair(
     kept: KeptRegional,
     due: NDArray[np.intp],
-    touched: NDArray[np.int32],
+    touched: NDArray[np.integer[Any]],
     options: FitOptions,
 ) -> RegionalUpdate:
     """Solve the tasks that are due, beginning in the regions of the changed rows."""
