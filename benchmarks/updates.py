@@ -186,6 +186,11 @@ def run_stream(title: str) -> dict[str, Any]:
     }
 
 
+def worst_of(row: dict[str, Any]) -> float:
+    """Give the largest gap of a run, at its end or after one of its updates."""
+    return float(max(row["true_gap"], row.get("worst_gap", 0.0)))
+
+
 def goals_of(rows: list[dict[str, Any]], stream: list[dict[str, Any]]) -> list[Any]:
     """Compare what was reached with what was wanted."""
     covtype = {row["model"]: row for row in rows if row["data"] == DATA[0]}
@@ -195,7 +200,7 @@ def goals_of(rows: list[dict[str, Any]], stream: list[dict[str, Any]]) -> list[A
         [
             (
                 "gap over tol, worst",
-                max(r["true_gap"] / r["tol"] for r in every),
+                max(worst_of(r) / r["tol"] for r in every),
                 "<=",
                 1,
             ),
