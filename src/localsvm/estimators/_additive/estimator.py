@@ -126,10 +126,7 @@ class AdditiveSVC(UpdatableClassifier):
 
     See Also
     --------
-    StagedSVC : Chooses among regions, kernels and metrics; more accurate where columns
-        interact.
-    sklearn.ensemble.HistGradientBoostingClassifier : Boosted trees, which take the same
-        columns.
+    StagedSVC : Adds regions and kernels, for columns that interact.
 
     Notes
     -----

@@ -18,8 +18,9 @@ from localsvm.estimators._held_out import (
     SignMap,
     identity_map,
 )
+from localsvm.estimators._staged.evaluation import Choice
 from localsvm.estimators._staged.fit import hold_out
-from localsvm.estimators._staged.setting import StagedSetting, StageOptions
+from localsvm.estimators._staged.setting import StageOptions
 from localsvm.estimators._staged.sum.model import SumModel
 from localsvm.estimators._staged.switch.model import SwitchModel
 from localsvm.estimators._views import ColumnParts
@@ -210,12 +211,12 @@ class BaseStagedSVC(BaseLocalClassifier):
         scaling = self.best_params_["scaling"]
         return not is_sum and scaling not in ("quantile", "ranks", "unit")
 
-    def _calibrate(
-        self, rows: Rows, setting: StagedSetting, options: StageOptions
-    ) -> None:
+    def _calibrate(self, rows: Rows, choice: Choice, options: StageOptions) -> None:
         """Learn probabilities; a sum has them without a row that was held out."""
-        with options.clock.stage("calibrate"), single_threaded_libraries():
-            held_out = hold_out(rows, setting, options)
+        held_out = choice.held_out
+        if held_out is None:
+            with options.clock.stage("calibrate"), single_threaded_libraries():
+                held_out = hold_out(rows, choice.setting, options)
         given = self._given_map()
         if held_out is not None:
             self._keep_held_out(held_out)

@@ -318,7 +318,7 @@ class StagedSVC(BaseStagedSVC):
                 choice = choose(merged.rows, grid, options)
             fit = fit_staged(merged.rows, choice.setting, options)
         self._store(fit, choice, options)
-        self._calibrate(merged.rows, choice.setting, options)
+        self._calibrate(merged.rows, choice, options)
         if isinstance(fit, SwitchFit):
             self._store_stages(fit, rows, merged)
         warn_of_time(options, choice, fit, merged.rows)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from localsvm.estimators._held_out import HeldOut
 from localsvm.estimators._staged.setting import StagedSetting
 
 # Parameters that belong to one term of a sum.
@@ -128,11 +129,15 @@ class Choice:
         What was tried.
     unanswered : list of str
         Questions that there was no time for.
+    held_out : HeldOut or None, default=None
+        Decisions of the setting on rows that its fits had not seen; None where nothing
+        was chosen by them.
     """
 
     setting: StagedSetting
     evaluations: Sequence[Evaluation] = ()
     unanswered: Sequence[str] = ()
+    held_out: HeldOut | None = None
 
 
 def _needed_lead(threshold: float) -> float:

@@ -92,7 +92,7 @@ def hold_out(
         the time is limited and more than half of it is gone.
     """
     limit, left = options.max_time, options.clock.remaining()
-    if limit is not None and left is not None and left < limit / 2:
+    if options.is_late or (limit and left is not None and left < limit / 2):
         return None
     n_test = min(MOST_HELD_OUT, int(_SHARE_HELD_OUT * rows.n_rows))
     n_used = min(rows.n_rows, n_test + _MOST_FITTED)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from localsvm.estimators._held_out import MOST_HELD_OUT, HeldOut
 from localsvm.estimators._join import learn_join, log_losses
 from localsvm.estimators._staged.evaluation import (
     CLOSE,
@@ -28,7 +29,7 @@ from localsvm.estimators._staged.setting import (
     StageOptions,
 )
 from localsvm.estimators._staged.sum.terms import RowMap, terms_of
-from localsvm.estimators._staged.sum.trial import HeldOut, SumTrial
+from localsvm.estimators._staged.sum.trial import HeldOutLabels, SumTrial
 from localsvm.estimators._staged.sum.weights import TERMS, SumWeights
 from localsvm.rows import Rows, held_out_first, stratified_folds
 
@@ -77,7 +78,7 @@ def choose_sum(rows: Rows, grid: Grid, options: StageOptions) -> Choice | None:
     setting = search.run()
     if setting is None or setting.join is None:
         return None
-    return Choice(setting, search.evaluations, search.unanswered)
+    return Choice(setting, search.evaluations, search.unanswered, search.held_out)
 
 
 @dataclass
@@ -89,6 +90,7 @@ class _SumSearch:
     options: StageOptions
     evaluations: list[Evaluation] = field(default_factory=list)
     unanswered: list[str] = field(default_factory=list)
+    held_out: HeldOut | None = None
     _finalists: list[RowMap] = field(default_factory=list)
 
     def run(self) -> StagedSetting | None:
@@ -108,7 +110,8 @@ class _SumSearch:
             with self._as_far_as_time_allows("terms"):
                 best = self._without_idle(trial, best, 0.0)
         with self._as_far_as_time_allows("join"):
-            return self._choose_join(full, best)
+            best = self._choose_join(full, best)
+            self.held_out = _decided(full, best)
         return best
 
     @property
@@ -335,6 +338,13 @@ def _clearest(tried: Evaluation, least: int) -> int:
     return plain[0] if close else least
 
 
+def _decided(trial: SumTrial, setting: StagedSetting) -> HeldOut:
+    """Decisions of the weighted terms on rows that were held out of their fits."""
+    terms = list(_added(setting).values())
+    rows, decisions = trial.decide_first(terms, MOST_HELD_OUT)
+    return HeldOut(rows, _weights_of(setting).to_join().apply(decisions))
+
+
 def _added(setting: StagedSetting) -> Mapping[str, Any]:
     """Terms that a setting adds; all that it could, where it has no weights yet."""
     terms = terms_of(setting)
@@ -344,7 +354,7 @@ def _added(setting: StagedSetting) -> Mapping[str, Any]:
 
 
 def _joined(
-    setting: StagedSetting, known: Mapping[Any, Any], held_out: HeldOut
+    setting: StagedSetting, known: Mapping[Any, Any], held_out: HeldOutLabels
 ) -> tuple[StagedSetting, NDArray[np.float64], NDArray[np.bool_]]:
     """Give the setting its best weights; its losses, and where it is wrong."""
     terms = _added(setting)

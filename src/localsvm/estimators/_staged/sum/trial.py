@@ -63,10 +63,18 @@ class SumTrial:
         """Number of folds."""
         return len(self._folds)
 
-    def held_out(self, n_folds: int) -> HeldOut:
-        """Held-out rows of the first folds."""
-        tests = np.concatenate([test for _, test in self._folds[:n_folds]])
-        return HeldOut(self._rows.class_index[tests], self._rows.penalty_weight[tests])
+    def held_out(self, n_folds: int) -> HeldOutLabels:
+        """Classes and weights of the held-out rows of the first folds."""
+        tests = self._tests(n_folds)
+        return HeldOutLabels(
+            self._rows.class_index[tests], self._rows.penalty_weight[tests]
+        )
+
+    def decide_first(self, terms: Sequence[Term], limit: int) -> tuple[Rows, Any]:
+        """Held-out rows, at most so many, and the decisions of each term."""
+        kept = slice(limit)
+        rows = self._rows.take(self._tests(self.n_folds)[kept])
+        return rows, [own[kept] for own in self.decide(terms, self.n_folds)]
 
     def decide(self, terms: Sequence[Term], n_folds: int) -> list[Floats]:
         """Decisions of each term on the held-out rows of the first folds."""
@@ -80,6 +88,9 @@ class SumTrial:
             )
         return [np.concatenate([fold.known[term] for fold in tried]) for term in terms]
 
+    def _tests(self, n_folds: int) -> NDArray[np.intp]:
+        return np.concatenate([test for _, test in self._folds[:n_folds]])
+
     def forget(self, rows: RowMap) -> None:
         """Free the rows of a preparation that lost."""
         for fold in self._tried:
@@ -87,7 +98,7 @@ class SumTrial:
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutLabels:
     """Class and weight of held-out rows."""
 
     class_index: NDArray[np.int32]

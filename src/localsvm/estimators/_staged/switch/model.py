@@ -127,11 +127,16 @@ class SwitchModel:
         return decisions
 
     def _decide_hard(self, Z: Any, n_jobs: int | None) -> NDArray[Any]:
-        """Decide by the second stage; votes are scaled to [-1, 1]."""
+        """Decide by the second stage."""
         decisions = self._cells.decide(Z, n_jobs).astype(Z.dtype, copy=False)
-        if decisions.shape[1] == 1:
-            return np.asarray(decisions)
-        return np.asarray(2 * decisions / (decisions.shape[1] - 1) - 1)
+        return scaled_votes(decisions)
+
+
+def scaled_votes(decisions: NDArray[Any]) -> NDArray[Any]:
+    """Decisions of kernel SVMs; the votes of several classes scaled to [-1, 1]."""
+    if decisions.shape[1] == 1:
+        return np.asarray(decisions)
+    return np.asarray(2 * decisions / (decisions.shape[1] - 1) - 1)
 
 
 def linear_part(coef: NDArray[Any], X: Any) -> NDArray[Any]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from localsvm.estimators._held_out import MOST_HELD_OUT, HeldOut
 from localsvm.estimators._staged.evaluation import (
     CLEAR,
     CLOSE,
@@ -64,7 +65,8 @@ def choose_switch(rows: Rows, grid: Grid, options: StageOptions) -> Choice:
         # Nothing is known of the columns: the safest scaling, one stage.
         safe = "standard" if "standard" in grid.scaling else setting.scaling
         setting = replace(setting, scaling=safe)
-    return Choice(setting, search.evaluations, search.unanswered)
+    held_out = search.decide_first(setting, MOST_HELD_OUT)
+    return Choice(setting, search.evaluations, search.unanswered, held_out)
 
 
 @dataclass
@@ -90,7 +92,18 @@ class _Search:
         if tuple(self.grid.threshold) == (0.0,):
             return best
         best = self._choose_kernel(best)
-        return self._confirm(best) if self._holds_out else best
+        return self._confirm(best) if self._confirms else best
+
+    def decide_first(self, setting: StagedSetting, limit: int) -> HeldOut | None:
+        """Decide held-out rows by the setting, if it was tried on them."""
+        if self.unanswered or not self.evaluations:
+            return None
+        return self._trial(setting, full=self._confirms).decide_first(setting, limit)
+
+    @property
+    def _confirms(self) -> bool:
+        """Whether the setting was tried on all rows at last."""
+        return self._holds_out and tuple(self.grid.threshold) != (0.0,)
 
     def _out_of_time(self, question: str) -> bool:
         """Whether there is no time for a question, which is then left open."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from localsvm.estimators._held_out import HeldOut
 from localsvm.estimators._regional import confidences
 from localsvm.estimators._staged.jobs import run_jobs, stop_if_late
 from localsvm.estimators._staged.preparation.learn import (
@@ -24,6 +25,7 @@ from localsvm.estimators._staged.setting import (
     StageSizes,
 )
 from localsvm.estimators._staged.switch.fit import fit_first
+from localsvm.estimators._staged.switch.model import scaled_votes
 from localsvm.estimators._staged.terms.scores import score_kernels
 from localsvm.rows import Fold, Rows
 
@@ -97,6 +99,17 @@ class Trial:
         run_jobs([partial(fold.fit, settings) for fold in tried], self._options)
         return np.concatenate([fold.wrong(settings) for fold in tried], axis=1)
 
+    def decide_first(self, setting: StagedSetting, limit: int) -> HeldOut | None:
+        """Decide held-out rows, at most so many, by a setting that was tried on all."""
+        folds = self._rows.first(len(self._rows.folds))
+        known = [fold.knows(setting) for fold in self._tried]
+        if len(known) < len(folds) or not all(known):
+            return None
+        decisions = np.concatenate([fold.decide(setting) for fold in self._tried])
+        rows = Rows.joined([fold.test for fold in folds])
+        kept = slice(limit)
+        return HeldOut(rows.take(kept), decisions[kept].astype(np.float64))
+
     def cell_size(self, setting: StagedSetting) -> int | None:
         """Rows of a cell of the second stage that was tried; None is one model."""
         return self._tried[0].hard_rows(setting).cell_size
@@ -111,7 +124,7 @@ class _TrialFold:
         self._rows, self._setting, self._sizes = rows, setting, sizes
         self._prepared: tuple[Rows, Rows] | None = None
         self._first: dict[float, _FirstAnswers] = {}
-        self._second: dict[tuple[Any, ...], NDArray[np.bool_]] = {}
+        self._second: dict[tuple[Any, ...], NDArray[Any]] = {}
 
     def fit(self, settings: list[StagedSetting], options: StageOptions) -> None:
         """Fit what is not known of the settings."""
@@ -137,12 +150,23 @@ class _TrialFold:
             self._prepared = train, test
         return self._prepared
 
-    def _wrong_of(self, setting: StagedSetting) -> NDArray[np.bool_]:
+    def knows(self, setting: StagedSetting) -> bool:
+        """Whether the setting was tried."""
+        if setting.C not in self._first:
+            return False
+        return setting.threshold == 0 or self._second_key(setting) in self._second
+
+    def decide(self, setting: StagedSetting) -> NDArray[Any]:
+        """Decisions of the stage that answers each held-out row."""
         first = self._first[setting.C]
         if setting.threshold == 0:
-            return first.wrong
+            return first.decisions
         second = self._second[self._second_key(setting)]
-        return np.where(first.confidence <= setting.threshold, second, first.wrong)
+        is_hard = first.confidence <= setting.threshold
+        return np.where(is_hard[:, np.newaxis], second, first.decisions)
+
+    def _wrong_of(self, setting: StagedSetting) -> NDArray[np.bool_]:
+        return _wrong(self.decide(setting), self._rows.test)
 
     def _fit_first(self, settings: list[StagedSetting], options: StageOptions) -> None:
         Cs = sorted({setting.C for setting in settings} - set(self._first))
@@ -154,7 +178,7 @@ class _TrialFold:
         for C, stage in zip(Cs, stages, strict=True):
             decisions = stage.fit.decide(test.X, options.n_jobs)
             self._first[C] = _FirstAnswers(
-                _wrong(decisions, test), confidences(decisions), stage.margin
+                decisions, confidences(decisions), stage.margin
             )
 
     def _fit_second(self, settings: list[StagedSetting], options: StageOptions) -> None:
@@ -180,8 +204,7 @@ class _TrialFold:
                 setting = replace(
                     group[0], gamma_factor=gamma_factor, kernel_C=kernel_C
                 )
-                wrong = _wrong(decisions, test)
-                self._second[self._second_key(setting)] = wrong
+                self._second[self._second_key(setting)] = scaled_votes(decisions)
 
     def _second_key(self, setting: StagedSetting) -> tuple[Any, ...]:
         hard = self.hard_rows(setting)
@@ -195,7 +218,7 @@ class _TrialFold:
 
 @dataclass(frozen=True)
 class _FirstAnswers:
-    wrong: NDArray[np.bool_]
+    decisions: NDArray[Any]
     confidence: NDArray[Any]
     margin: NDArray[np.float64]
 
