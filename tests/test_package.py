@@ -12,8 +12,9 @@ import pytest
 from sklearn.decomposition import PCA
 
 import localsvm
-from localsvm import StagedSVC, _core
+from localsvm import AdditiveSVC, StagedSVC, _core
 from localsvm.cluster import KernelNeighbors, ShortListNeighbors
+from localsvm.estimators import CostClassifier
 from localsvm.kernels import Kernel
 
 MODULES = [
@@ -32,7 +33,11 @@ PUBLIC = [
     for name in getattr(module, "__all__", ())
     if not isinstance(getattr(module, name), float)  # constants have none
 ]
-ARGUMENTS = {KernelNeighbors: (Kernel("poly"),), ShortListNeighbors: (PCA(2),)}
+ARGUMENTS = {
+    CostClassifier: (AdditiveSVC(), [[0, 1], [2, 0]]),
+    KernelNeighbors: (Kernel("poly"),),
+    ShortListNeighbors: (PCA(2),),
+}
 
 
 def test_submodules_are_imported_when_they_are_used():

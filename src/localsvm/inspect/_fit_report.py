@@ -75,7 +75,7 @@ class FitReportDisplay:
     >>> model = ClusteredSVC(4, random_state=0).fit(*make_xor(400, random_state=0))
     >>> display = FitReportDisplay.from_estimator(model)
     >>> list(display.seconds)
-    ['cluster', 'assign', 'solve']
+    ['familiarity', 'cluster', 'assign', 'solve', 'calibrate']
     >>> plt.show()  # doctest: +SKIP
     """
 

@@ -186,7 +186,7 @@ def test_metric_is_chosen_over_irrelevant_columns():
     assert model.best_params_["gradient_metric"] is not None
     assert model.gradient_metric_ is not None
     alike = fit_open(
-        *make_checkers(400), "gradient_metric", threshold=np.inf, gamma_factor=4.0
+        *make_checkers(800), "gradient_metric", threshold=np.inf, gamma_factor=4.0
     )
     assert alike.best_params_["gradient_metric"] is None
 

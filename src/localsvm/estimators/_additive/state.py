@@ -17,7 +17,7 @@ from localsvm.estimators._additive import (
 )
 from localsvm.estimators._additive.fit import LOSSES
 from localsvm.estimators._additive.update import KeptAdditive, restore_additive
-from localsvm.estimators._held_out import HELD_OUT
+from localsvm.estimators._held_out.state import HELD_OUT
 from localsvm.state import (
     CLASSIFIER,
     KEPT_ROWS,

@@ -10,11 +10,8 @@ from localsvm.estimators._held_out.record import (
     rows_in_memory,
     sample_rows,
 )
-from localsvm.estimators._held_out.state import HELD_OUT, MAPPED_HELD_OUT
 
 __all__ = [
-    "HELD_OUT",
-    "MAPPED_HELD_OUT",
     "MOST_HELD_OUT",
     "Calibration",
     "ClassMap",

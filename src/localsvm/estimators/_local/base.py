@@ -26,7 +26,7 @@ from localsvm.estimators._local.fit import (
 )
 from localsvm.estimators._local.model import LocalModel
 from localsvm.estimators._local.prior import Prior, fit_global
-from localsvm.estimators._touching import TouchingMixin
+from localsvm.estimators._metric import TouchingMixin
 from localsvm.kernels import KERNELS
 from localsvm.rows import MergedRows, Rows
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from localsvm.cluster.state import Search
-from localsvm.estimators._held_out import MAPPED_HELD_OUT
+from localsvm.estimators._held_out.state import MAPPED_HELD_OUT
 from localsvm.estimators._local import (
     GlobalModel,
     LocalModel,

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from localsvm.engine import is_in_blocks, is_lazy
-from localsvm.estimators._metric import in_columns
+from localsvm.estimators._metric import TouchingMixin, in_columns
 from localsvm.estimators._mixture.model import MixtureModel
-from localsvm.estimators._touching import TouchingMixin
 
 
 class MixtureQueries(TouchingMixin):

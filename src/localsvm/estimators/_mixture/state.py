@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from localsvm.estimators._held_out import MAPPED_HELD_OUT
+from localsvm.estimators._held_out.state import MAPPED_HELD_OUT
 from localsvm.estimators._mixture import (
     CenterGate,
     LinearGate,

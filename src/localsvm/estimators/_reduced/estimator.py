@@ -24,6 +24,7 @@ from localsvm._clock import StageClock
 from localsvm.engine import Blocks
 from localsvm.estimators._base import BaseLocalClassifier
 from localsvm.estimators._endings import check_solution
+from localsvm.estimators._metric import TouchingMixin
 from localsvm.estimators._reduced.blocks import look_at_block, sum_diagonal
 from localsvm.estimators._reduced.fit import fit_reduced
 from localsvm.estimators._reduced.master import memory_of_blocks
@@ -35,7 +36,6 @@ from localsvm.estimators._reduced.settings import (
     Reduction,
     ReductionRule,
 )
-from localsvm.estimators._touching import TouchingMixin
 from localsvm.kernels import KERNELS, Kernel
 from localsvm.passes import Content, find_median_gamma
 from localsvm.rows import SCALED_C

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from localsvm.estimators._held_out import HELD_OUT
+from localsvm.estimators._held_out.state import HELD_OUT
 from localsvm.estimators._reduced import ReducedModel, ReducedSVC, Reduction
 from localsvm.kernels.state import KERNEL
 from localsvm.state import (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from localsvm.cluster import HardRegions, LocalCoordinates, SoftRegions
-from localsvm.estimators._held_out import MAPPED_HELD_OUT
+from localsvm.estimators._held_out.state import MAPPED_HELD_OUT
 from localsvm.estimators._regional import (
     ClusteredSVC,
     ClusteredSVCCV,

@@ -228,5 +228,8 @@ class BaseStagedSVC(BaseLocalClassifier):
         is_sum = isinstance(self._model, SumModel)
         return identity_map(len(self.classes_)) if is_sum else None
 
+    def _find_regions(self, X: Any) -> NDArray[Any]:
+        return self._model.code(X, self.n_jobs)[0][:, 0]
+
     def _decide(self, X: Any) -> NDArray[Any]:
         return self._model.decide(X, self.n_jobs)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localsvm.estimators._additive import AdditiveSVC
-from localsvm.estimators._held_out import HELD_OUT
+from localsvm.estimators._held_out.state import HELD_OUT
 from localsvm.estimators._join import Join
 from localsvm.estimators._local import LocalSVC
 from localsvm.estimators._regional import ClusteredSVC

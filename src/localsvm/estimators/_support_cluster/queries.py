@@ -10,8 +10,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from localsvm.cluster import GaussianSummary
+from localsvm.estimators._metric import TouchingMixin
 from localsvm.estimators._support_cluster.model import ClusterMachine
-from localsvm.estimators._touching import TouchingMixin
 
 
 class SupportClusterQueries(TouchingMixin):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from localsvm.cluster import GaussianSummary, ThresholdClustering
-from localsvm.estimators._held_out import HELD_OUT
+from localsvm.estimators._held_out.state import HELD_OUT
 from localsvm.estimators._support_cluster import (
     ClusterMachine,
     SupportClusterFit,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from localsvm.cluster.state import Search
-from localsvm.estimators._held_out import MAPPED_HELD_OUT
+from localsvm.estimators._held_out.state import MAPPED_HELD_OUT
 from localsvm.estimators._local.neighbor.estimator import NeighborIndex, NeighborSVC
 from localsvm.kernels.state import KERNEL
 from localsvm.rows import Rows as TrainingRows

@@ -44,7 +44,7 @@ def register_converters() -> None:
     >>> register_converters()
     >>> proto = skl2onnx.to_onnx(model, X[:1].astype(np.float32))
     >>> [output.name for output in proto.graph.output]
-    ['label', 'scores']
+    ['label', 'scores', 'probabilities']
     """
     skl2onnx = require("skl2onnx", "onnx", "Registering converters")
     skl2onnx.update_registered_converter(
