@@ -44,7 +44,10 @@ def _fit_own(split: Split, seed: int, make: type[Any]) -> tuple[Any, Fitted]:
     else:
         model, encode = make(random_state=seed), np.asarray
     model.fit(encode(split.X_train), split.y_train)
-    return model, Fitted(lambda X: model.decision_function(encode(X)), {})
+    # Votes of several classes have no common scale; their probabilities have.
+    several = split.n_classes > 2
+    score = model.predict_proba if several else model.decision_function
+    return model, Fitted(lambda X: score(encode(X)), {})
 
 
 def fit_staged(split: Split, seed: int) -> Fitted:

@@ -426,9 +426,9 @@ def test_other_formats_and_versions_say_so(path):
     write_plain_file(path, "shared-summary", 1, {}, {})
     with pytest.raises(ValueError, match="is a localsvm shared-summary file"):
         localsvm.load(path)
-    write_plain_file(path, "model", 3, {}, {})
+    write_plain_file(path, "model", 4, {}, {})
     for read in (localsvm.load, describe_file):
-        with pytest.raises(ValueError, match=r"version 3 .* versions 1 to 2\. Update"):
+        with pytest.raises(ValueError, match=r"version 4 .* versions 1 to 3\. Update"):
             read(path)
 
 

@@ -140,6 +140,10 @@ def _forget_ranges(header, arrays):
     for name in ("feature_range_", "integer_features_"):
         reference = header["model"]["fitted"].pop(name)
         del arrays[reference["array"]]
+    for known in ("_familiarity", "_calibration"):
+        header["model"]["fitted"].pop(known)
+        for name in [name for name in arrays if f".{known}." in name]:
+            del arrays[name]
 
 
 def _widen(header, arrays, n_rows):
