@@ -224,11 +224,19 @@ def describe(value: Any) -> Any:
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if callable(value) and "<" not in getattr(value, "__qualname__", "<"):
-        return f"{value.__module__}.{value.__qualname__}"
+        return f"{_public_module(value.__module__)}.{value.__qualname__}"
     raise TypeError(
         f"A definition holds {value!r}; expected numbers, strings, lists, mappings, "
         "parts or functions of a module."
     )
+
+
+def _public_module(module: str) -> str:
+    """Module that a user imports from, wherever the library keeps what it exports."""
+    package, *rooms = module.split(".")
+    if package != "localsvm":
+        return module
+    return ".".join([package, *(room for room in rooms if not room.startswith("_"))])
 
 
 def _is_silent(declared: Field[Any], value: Any) -> bool:

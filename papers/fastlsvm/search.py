@@ -119,6 +119,9 @@ class _SearchAlone(LocalSVCCV):
         self._store_choice(self._choose(rows, options))
         self.fit_report_ = {}
 
+    def _become_familiar(self, rows: Rows) -> None:
+        """Keep no row: there is no model whose regions it could be in."""
+
 
 def _share_of_right(model: Any, X: NDArray[Any], y: NDArray[Any]) -> float:
     # Scikit-learn's own takes longer than the models of a small data set.
