@@ -162,12 +162,17 @@ def test_a_fit_to_all_rows_proposes_no_report(call):
     assert "For a report, give labelled rows" in result.stdout
 
 
+def rounded(text):
+    """Document whose numbers do not depend on the order of the rows."""
+    return json.loads(text, parse_float=lambda digits: round(float(digits), 12))
+
+
 def test_held_out_rows_can_be_reported_on(call):
     """The same table may be given: the other rows are recognised."""
     result = call(*FIT, "--no-refit", "--json")
-    held_out = json.loads(result.stdout)["held_out"]
+    held_out = rounded(result.stdout)["held_out"]
     assert json.loads(result.stdout)["notes"]["n_rows"] == 240
-    found = json.loads(call("evaluate", "new.lsvm", "people.csv", "--json").stdout)
+    found = rounded(call("evaluate", "new.lsvm", "people.csv", "--json").stdout)
     assert {name: found[name] for name in held_out} == held_out
 
 

@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from inspect_models import fitted, held_out, make_rows
+from inspect_models import held_out, make_rows
 from localsvm import ClusteredSVC, MixtureSVC
 from localsvm.data import make_xor
 from localsvm.inspect import ReliabilityDisplay
@@ -50,7 +50,8 @@ def test_probabilities_are_those_of_the_predicted_class(mixture):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_margins_are_taken_where_there_are_no_probabilities(n_classes):
-    model, (X, y) = fitted("soft", n_classes), held_out(n_classes)
+    X, y = held_out(n_classes)
+    model = LinearSVC().fit(X, y)
     display = ReliabilityDisplay.from_estimator(model, X, y, n_bins=4)
     assert display.kind == "margin"
     assert display.calibration_error is None
@@ -137,7 +138,7 @@ def test_bad_arguments_are_refused(mixture):
     with pytest.raises(ValueError, match="kind='odds' is not known"):
         draw(mixture, X, y, kind="odds")
     with pytest.raises(ValueError, match="needs a classifier with predict_proba"):
-        draw(fitted("hard"), *held_out(), kind="probability")
+        draw(LinearSVC().fit(X, y), X, y, kind="probability")
     with pytest.raises(ValueError, match="needs a classifier with decision_function"):
         draw(KNeighborsClassifier().fit(X, y), X, y, kind="margin")
     with pytest.raises(ValueError, match="n_bins=0 should be >= 1"):

@@ -18,6 +18,7 @@ _TITLE_WIDTH = 60
 _STAGES = {
     "assign": "assign rows to regions",
     "bins": "find the bins",
+    "calibrate": "calibrate probabilities",
     "cells": "fit the cells",
     "check": "check all rows",
     "choose": "choose parameters",
@@ -25,6 +26,7 @@ _STAGES = {
     "collect": "collect the model",
     "cover": "cover the rows",
     "expect": "weigh the components",
+    "familiarity": "compare the rows",
     "first": "fit the first stage",
     "gate": "fit the gate",
     "global": "fit the global model",

@@ -145,7 +145,8 @@ def _with_first(values: NDArray[Any], n_classes: int) -> Floats:
 def _in_blocks(method: Callable[[Any], Any], points: Any) -> NDArray[Any]:
     """Call a method on blocks of points that fit the memory."""
     step = max(1, _BLOCK_VALUES // points.shape[1])
-    if len(points) <= step:
+    n_points = points.shape[0]
+    if n_points <= step:
         return np.asarray(method(points))
-    parts = [method(points[i : i + step]) for i in range(0, len(points), step)]
+    parts = [method(points[i : i + step]) for i in range(0, n_points, step)]
     return np.concatenate(parts)
