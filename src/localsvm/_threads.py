@@ -104,7 +104,10 @@ def _on_new_thread(function: Callable[[], Result]) -> Result:
     work.offer(None)
     # Joined, as the thread has to be gone.
     thread = threading.Thread(target=work.run, args=(_End(),), daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:  # no memory for its stack
+        return function()
     thread.join()
     return work.finish()[0]
 

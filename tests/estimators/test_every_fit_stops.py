@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from sklearn.base import is_classifier
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from localsvm import estimators
@@ -170,7 +170,9 @@ def test_every_public_classifier_is_here():
 
 
 def is_classifier_class(cls):
-    return hasattr(cls, "fit") and hasattr(cls, "predict") and is_classifier(cls())
+    """Whether it learns by itself: what wraps another classifier ends as that does."""
+    own = issubclass(cls, ClassifierMixin) and not issubclass(cls, MetaEstimatorMixin)
+    return own and hasattr(cls, "fit")
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -318,9 +320,9 @@ def test_a_fit_ends_soon_after_its_time_is_over(monkeypatch, name, looks, limit)
     clock = Clock(monkeypatch, limit, looks)
     decisions, told = fit_and_decide(model, X, y)
     assert np.isfinite(decisions).all()
-    # The global model that others are drawn to takes four fits.
-    assert clock.n_looks <= looks + 60
-    assert clock.late <= 5
+    # The global model that others are drawn to takes four fits, held-out rows one.
+    assert clock.n_looks <= looks + 80
+    assert clock.late <= 6
     assert len(told) <= 1 + (name == "LocalSVC, drawn"), told
     if looks == 0.5:
         assert told

@@ -89,8 +89,10 @@ class CostClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or what the classifier takes
+        X : array-like of shape (n_samples, n_features)
+            Or what else the classifier takes.
         y : array-like of shape (n_samples,)
+            Class labels.
         **fit_params
             For ``fit`` of the classifier, such as ``sample_weight``.
 
@@ -127,6 +129,7 @@ class CostClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            As in ``fit``.
 
         Returns
         -------
@@ -146,6 +149,7 @@ class CostClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            As in ``fit``.
 
         Returns
         -------
@@ -162,6 +166,7 @@ class CostClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            As in ``fit``.
 
         Returns
         -------
@@ -178,6 +183,7 @@ class CostClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            As in ``fit``.
 
         Returns
         -------

@@ -69,7 +69,7 @@ def test_share_of_a_row_that_others_cannot_take_is_taken_away(
         expected = leave_one_out.span_decisions(
             K, sign * alpha, 0.7 * weight, squared=squared
         )
-        np.testing.assert_allclose(unseen[:, task], expected, atol=1e-4)
+        np.testing.assert_allclose(unseen[:, task], expected, atol=5e-4)
 
 
 def test_decisions_without_a_row_are_nearly_those_of_a_fit_without_it():

@@ -81,9 +81,14 @@ def test_step_is_the_optimum_of_both_parts(two_moons):
     start = mixture.best_experts(X, y, member, model.C_, bias)
     decisions = np.stack([rows @ w for w, _ in start], axis=1)
     q, _ = mixture.responsibilities(gate, decisions, y)
-    for j, (w, _) in enumerate(mixture.best_experts(X, y, q, model.C_, bias)):
+    # Rows of nearly no share stop the optimiser of the oracle early: it may be beaten.
+    sign = np.where(y == 1, 1.0, -1.0)
+    for j, (w, least) in enumerate(mixture.best_experts(X, y, q, model.C_, bias)):
         found = np.append(model.coef_[j, 0], model.intercept_[j, 0] / bias)
-        np.testing.assert_allclose(found, w, atol=2e-3)
+        bounds = model.C_ * q[:, j]
+        primal = linear_svm.objective(found, rows, sign, bounds, "hinge")
+        assert primal <= least * (1 + 1e-5)
+        np.testing.assert_allclose(found, w, atol=0.05)
     shares = mixture.shares(X, model.gate_coef_, model.gate_intercept_)
     found_loss = -(q * np.log(shares)).sum()
     assert found_loss == pytest.approx(mixture.best_gate(X, q), rel=1e-5)
