@@ -232,7 +232,7 @@ def describe(value: Any) -> Any:
 
 
 def _public_module(module: str) -> str:
-    """Module that a user imports from, wherever the library keeps what it exports."""
+    """Return the module that a user imports from, wherever the file is."""
     package, *rooms = module.split(".")
     if package != "localsvm":
         return module

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from localsvm._checks import check_mapped_rows
 from localsvm.estimators import ColumnParts
@@ -69,7 +70,8 @@ class LocalView:
         if metric is not None:
             points = check_mapped_rows(metric.transform(points))
         # Of a table, a column is contiguous; the core takes rows that are.
-        return np.asarray(self.estimator._decide(np.ascontiguousarray(points)))
+        rows = points if sparse.issparse(points) else np.ascontiguousarray(points)
+        return np.asarray(self.estimator._decide(rows))
 
     def by_class(self, decisions: Any) -> Floats:
         """Scores of what ``decision_function`` returned."""

@@ -235,3 +235,13 @@ def test_local_cells_without_their_rows_are_less_sure():
     naive = seen.probabilities(model.decision_function(fresh)[:, np.newaxis])
     assert honest < 0.9 * log_loss(labels, naive)
     assert isinstance(seen, SignMap)
+
+
+@pytest.mark.parametrize("name", ["clustered", "local", "reduced", "additive-given"])
+def test_weights_of_a_fit_count_as_rows_in_its_probabilities(name):
+    X, y = draw(300, 3)
+    weight = np.random.default_rng(0).integers(0, 4, 300)
+    twice = np.repeat(np.arange(300), weight)
+    one = clone(MODELS[name]).fit(X, y, weight).predict_proba(X)
+    two = clone(MODELS[name]).fit(X[twice], y[twice]).predict_proba(X)
+    np.testing.assert_allclose(one, two, atol=5e-3)

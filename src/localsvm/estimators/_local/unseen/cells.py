@@ -21,6 +21,15 @@ _FREE_ENTRIES = 2e6
 _FEWEST_DRAWN = 200
 # Rows that leave a cell together, as a share of it; of a cell that is alone, more.
 _SHARE_OF_CELL, _SHARE_OF_ONE = 0.05, 0.2
+_MOST_STEPS = 20_000
+
+
+def brief(options: KernelOptions) -> KernelOptions:
+    """Options of cells that are only tested: they need not be solved to the end."""
+    most = options.max_iter
+    return replace(
+        options, max_iter=_MOST_STEPS if most < 0 else min(most, _MOST_STEPS)
+    )
 
 
 def hold_out_of_cells(
@@ -62,7 +71,7 @@ def hold_out_of_cells(
         )
     ]
     kept = [place for place, own in enumerate(members) if len(own)]
-    models = fit_neighborhoods(rows, [members[i] for i in kept], local, options)
+    models = fit_neighborhoods(rows, [members[i] for i in kept], local, brief(options))
     taken = np.concatenate([groups[i] for i in kept])
     model = np.repeat(np.arange(len(kept)), [len(groups[i]) for i in kept])
     order = np.argsort(taken, kind="stable")

@@ -8,6 +8,7 @@ import numpy as np
 
 from localsvm.cluster import find_neighbors, fit_search, make_search
 from localsvm.estimators._held_out import HeldOut
+from localsvm.estimators._local.unseen.cells import brief
 from localsvm.rows import Rows, take_rows
 from localsvm.solvers import KernelOptions, LocalKernel, fit_neighborhoods
 
@@ -50,7 +51,7 @@ def hold_out_queries(
     others = np.ascontiguousarray(found[~is_own].reshape(n_drawn, k - 1))
     if k == 1:
         return HeldOut(rows.take(drawn[:0]), np.empty((0, rows.n_outputs)))
-    models = fit_neighborhoods(rows, others, local, options)
+    models = fit_neighborhoods(rows, others, local, brief(options))
     decisions = models.decide(
         rows.X, local.kernel, rows.n_classes, queries, drawn, options.n_threads
     )
