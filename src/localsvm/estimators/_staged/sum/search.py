@@ -159,8 +159,8 @@ class _SumSearch:
         """Try pairs of scaling and metric, which win together or not at all.
 
         Few rows in columns of one unit need no metric. What leads on few rows need not
-        lead on many: the best run again. Standardised columns without a metric stay if
-        nothing is better by half a standard error.
+        lead on many: the best run again. Columns without a metric stay if nothing is
+        better by half a standard error.
         """
         every = self._holds_out or len(self.grid.scaling) == 1
         settings = [
@@ -241,7 +241,7 @@ class _SumSearch:
         settings = [replace(small, **vars(each)) for each in self._finalists]
         if len(settings) > 1:
             tried = self._evaluate("scaling", trial, settings, trial.n_folds)
-            best = tried.settings[int(np.argmin(tried.mean_costs))]
+            best = tried.settings[_clearest(tried, int(np.argmin(tried.mean_costs)))]
         widths = [w for w in self.grid.gamma_factor if w >= best.gamma_factor][:2]
         settings = [
             replace(best, join=terms, cell_size=cell_size, gamma_factor=width)
@@ -328,14 +328,16 @@ class _SumSearch:
 
 
 def _clearest(tried: Evaluation, least: int) -> int:
-    """Place of the plain preparation, unless the best one is clearly better."""
-    plain = [
-        place
-        for place, each in enumerate(tried.settings)
-        if each.scaling == "standard" and each.gradient_metric is None
-    ]
-    close = plain and tried.cost_lead(least, plain[0]) <= SLIGHT
-    return plain[0] if close else least
+    """Place of the plainest preparation that the best one is not clearly ahead of.
+
+    Plain is standardised without a metric, then as the best is scaled without one.
+    """
+    for scaling in ("standard", tried.settings[least].scaling):
+        for place, each in enumerate(tried.settings):
+            is_plain = each.scaling == scaling and each.gradient_metric is None
+            if is_plain and tried.cost_lead(least, place) <= SLIGHT:
+                return place
+    return least
 
 
 def _decided(trial: SumTrial, setting: StagedSetting) -> HeldOut:
